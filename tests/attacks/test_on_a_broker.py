@@ -492,7 +492,7 @@ def test_an_attack_achieves_nothing(attack: Attack) -> None:
 
 @pytest.mark.long
 @each_attack
-def test_it_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
+def test_an_attack_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
     attack.remove(monkeypatch)
     monkeypatch.setitem(_patience, "seconds", HOLDS_SECONDS)
     assert attack.act()

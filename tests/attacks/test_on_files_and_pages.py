@@ -169,6 +169,6 @@ def test_an_attack_achieves_nothing(attack: Attack) -> None:
 
 
 @each_attack
-def test_it_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
+def test_an_attack_succeeds_without_its_defence(attack: Attack, monkeypatch: Patch) -> None:
     attack.remove(monkeypatch)
     assert attack.act()

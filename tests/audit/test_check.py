@@ -104,7 +104,7 @@ def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.
         (["--claims", "magic", "--", "x"], "'magic' is none of"),
     ],
 )
-def test_wrong_use_is_explained(arguments: list[str], word: str) -> None:
+def test_wrong_use_of_check_is_explained(arguments: list[str], word: str) -> None:
     result = click.testing.CliRunner().invoke(command_line, arguments)
     assert result.exit_code == 2
     assert word in result.output

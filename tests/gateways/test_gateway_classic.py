@@ -36,7 +36,7 @@ def cell(row: str, column: int) -> int:
         ("RF7ECruiser", w.Reply(cell("F", 7), ShotOutcome.SUNK, "cruiser", last=True)),
     ],
 )
-def test_messages_are_read_as_the_text_has_them(text: str, message: w.Message) -> None:
+def test_messages_of_the_two_player_game_are_read_as_its_text_has_them(text: str, message: w.Message) -> None:
     assert w.read(text, SPACED) == message
 
 
@@ -57,7 +57,7 @@ def test_messages_are_read_as_the_text_has_them(text: str, message: w.Message) -
         ),
     ],
 )
-def test_everything_else_is_not_understood(text: str) -> None:
+def test_a_line_that_is_no_message_of_the_two_player_game_is_not_understood(text: str) -> None:
     with pytest.raises(w.NotUnderstood):
         w.read(text, SPACED)
 

@@ -137,7 +137,7 @@ GOOD: dict[str, Any] = {
         ({"one": ["D2", "D5", "F7", "C2"]}, "too close"),
     ],
 )
-def test_a_board_that_is_none_is_refused(change: dict[str, Any], text: str) -> None:
+def test_an_impossible_board_in_json_lines_is_refused(change: dict[str, Any], text: str) -> None:
     wording = Wording(STREAK)
     assert wording.read_board(GOOD)
     with pytest.raises(SalvoError, match=text):

@@ -71,7 +71,7 @@ def test_a_flood_waits_in_the_system_and_nothing_of_it_is_lost(pair: tuple[Clien
     assert [*first, *take(peer, MAX_WAITING * 2 - len(first))] == [str(number) for number in range(MAX_WAITING * 2)]
 
 
-def test_who_takes_nothing_in_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "SEND_SECONDS", 1)
     ours, theirs = socket.socketpair()
     peer = ClientConnection(ours, "deaf", Lines())

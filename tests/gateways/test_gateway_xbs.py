@@ -49,7 +49,7 @@ def test_every_fleet_is_a_board_and_back() -> None:
         pytest.param("......DDD.", "\u0660.....DDD.", id="no ASCII"),
     ],
 )
-def test_an_illegal_board_is_none(before: str, after: str) -> None:
+def test_an_illegal_xbs_board_is_no_fleet(before: str, after: str) -> None:
     assert before in EXAMPLE
     assert protocol_text.read_board(EXAMPLE.replace(before, after, 1), XBS) is None
 
@@ -69,7 +69,7 @@ def test_a_boat_does_not_go_on_in_the_next_row() -> None:
         ("M||a  b|c", "M", ("", "a  b", "c")),
     ],
 )
-def test_a_message_is_its_type_and_its_values(line: str, kind: str, values: tuple[str, ...]) -> None:
+def test_an_xbs_message_is_its_type_and_its_values(line: str, kind: str, values: tuple[str, ...]) -> None:
     said = protocol_text.read(line)
     assert said is not None
     assert (said.kind, said.values) == (kind, values)
@@ -77,7 +77,7 @@ def test_a_message_is_its_type_and_its_values(line: str, kind: str, values: tupl
 
 
 @pytest.mark.parametrize("line", ["", " ", "|", "g", "GG", "X|1", "hello", "\u0130|x"])
-def test_anything_else_is_no_message(line: str) -> None:
+def test_a_line_that_xbs_does_not_have_is_no_message(line: str) -> None:
     assert protocol_text.read(line) is None
 
 
@@ -145,7 +145,7 @@ def test_a_second_name_at_the_table_is_legal_and_each_spelling_has_its_own() -> 
 
 
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book is not XBS], ids=lambda book: book.name)
-def test_other_rules_cannot_be_told(book: RuleBook) -> None:
+def test_a_ruleset_that_xbs_cannot_express_is_refused(book: RuleBook) -> None:
     with pytest.raises(GatewayError, match="xbs needs") as refused:
         door(NOWHERE, book)
     assert refused.value.code == "wrong_rules"
@@ -163,7 +163,7 @@ def test_other_rules_cannot_be_told(book: RuleBook) -> None:
     ],
     ids=str,
 )
-def test_rules_are_judged_by_what_they_are(change: dict[str, Any]) -> None:
+def test_an_xbs_door_judges_rules_by_what_they_are_and_not_by_name(change: dict[str, Any]) -> None:
     assert door(
         NOWHERE, replace(XBS, name="mine", grid=Grid(8, 12), fleet=(ShipClass("w", 2), ShipClass("a", 8)), goal=3)
     )
@@ -173,7 +173,7 @@ def test_rules_are_judged_by_what_they_are(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("title", ["", "a|b", "a\nb", " a"])
-def test_a_title_is_one_value(title: str) -> None:
+def test_a_title_that_is_not_one_value_is_refused(title: str) -> None:
     with pytest.raises(GatewayError) as refused:
         door(NOWHERE, XBS, title=title)
     assert refused.value.code == "bad_title"

@@ -50,7 +50,7 @@ def book_of(script: str) -> RuleBook:
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
-def test_the_run_is_as_it_is_written(path: Path) -> None:
+def test_a_smackdown_game_runs_as_the_protocols_text_has_it(path: Path) -> None:
     script = path.read_text()
     programs = two_programs(book_of(script))
     for way, message, source in [line.split("\t") for line in script.splitlines() if not line.startswith("#")]:

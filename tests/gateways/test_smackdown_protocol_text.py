@@ -45,7 +45,7 @@ def test_locations_are_read_in_the_order_of_the_sizes_and_whatever_is_not_h_is_v
         ("-1 0 H|0 1 H|0 2 H|0 3 H|0 4 H", "off_grid"),
     ],
 )
-def test_a_bad_fleet_is_told_from_a_good_one(values: str, code: str) -> None:
+def test_a_bad_smackdown_fleet_is_refused_by_its_code(values: str, code: str) -> None:
     with pytest.raises(SalvoError) as refused:
         protocol_text.read_fleet(f"|RESPONSE|ship locations|{values}|END|", SMACKDOWN)
     assert refused.value.code == code
@@ -72,7 +72,7 @@ def test_shots_may_be_fewer_and_off_the_grid() -> None:
         ("hello", "not_an_answer"),
     ],
 )
-def test_an_unreadable_salvo_is_told_from_a_good_one(line: str, code: str) -> None:
+def test_an_unreadable_smackdown_salvo_is_refused_by_its_code(line: str, code: str) -> None:
     with pytest.raises(protocol_text.UnreadableAnswer) as refused:
         protocol_text.read_shots(line, 2)
     assert refused.value.code == code

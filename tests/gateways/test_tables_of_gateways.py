@@ -32,5 +32,5 @@ class Guests(Outside):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_gateway_knows(case: Case, tmp_path: Path) -> None:
+def test_a_gateway_knows_of_a_table_what_every_follower_shows(case: Case, tmp_path: Path) -> None:
     case.check(Guests(tmp_path))

@@ -53,7 +53,7 @@ def scenes() -> Iterator[Scene]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("scene", list(scenes()), ids=lambda scene: scene.name)
-def test_the_protocol_line_by_line(scene: Scene) -> None:
+def test_an_xbs_conversation_runs_as_the_protocols_text_has_it(scene: Scene) -> None:
     book = dataclasses.replace(XBS, name="table", goal=scene.settings.get("goal", 17))
     over_ms = 1000 * scene.settings.get("over", 300)
     hall = Hall(book, players=scene.settings["players"], over_ms=over_ms)

@@ -3,7 +3,7 @@
 The rows are here; each package that has followers runs them against its own:
 
     @pytest.mark.parametrize("case", CASES, ids=str)
-    def test_a_page_shows(case: Case) -> None:
+    def test_a_page_shows_of_a_table_what_every_follower_shows(case: Case) -> None:
         case.check(Page())
 """
 

@@ -46,7 +46,7 @@ def refused(*words: str) -> str:
     return done.stderr
 
 
-def test_programs_get_everything(journal: str) -> None:
+def test_standings_as_json_have_every_game_and_meeting(journal: str) -> None:
     told = json.loads(shown("--journal", journal, "--all", "--json"))
     assert told["games"] == 3
     assert [(row["place"], row["team"], row["points"]) for row in told["table"]] == [

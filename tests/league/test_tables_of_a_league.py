@@ -38,5 +38,5 @@ class LeagueView(Outside):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_league_sees(case: Case) -> None:
+def test_a_league_knows_of_a_table_what_every_follower_shows(case: Case) -> None:
     case.check(LeagueView())

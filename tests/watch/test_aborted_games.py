@@ -44,7 +44,7 @@ def game(request: pytest.FixtureRequest) -> Played:
     return aborted(request.param)
 
 
-def test_its_last_frame_has_no_winner_and_nobody_to_fire(game: Played) -> None:
+def test_the_last_frame_of_an_aborted_game_has_no_winner_and_nobody_to_fire(game: Played) -> None:
     turns = len(game.table.referee.results)
     for view in (REFEREE, *game.names):
         frames = Replay("game", game.header, game.steps).frames(view)
@@ -59,13 +59,13 @@ def test_its_last_frame_has_no_winner_and_nobody_to_fire(game: Played) -> None:
 
 
 @pytest.mark.parametrize(("minor", "place"), [(None, 1), (1, 1), (2, 0)])
-def test_nobody_has_a_place_in_it_but_in_games_of_earlier_versions(minor: int | None, place: int) -> None:
+def test_nobody_has_a_place_in_an_aborted_game_but_in_games_of_earlier_versions(minor: int | None, place: int) -> None:
     steps = aborted(3, minor=minor).steps
     told = [each.place for each in steps[-1].announcements if isinstance(each, m.PlayerStats)]
     assert told == [place, place]
 
 
-def test_it_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: Path) -> None:
+def test_an_aborted_game_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: Path) -> None:
     file = tmp_path / "games" / "game-1.jsonl"
     file.parent.mkdir()
     write_transcript(file, game.header, game.steps)
@@ -85,7 +85,7 @@ def test_it_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: 
     assert run.exit_code == 0, run.output
 
 
-def test_its_log_is_verified_up_to_its_end(game: Played) -> None:
+def test_the_log_of_an_aborted_game_is_verified_up_to_its_end(game: Played) -> None:
     proof = game.proof()
     report = verify(proof)
     assert report.finding is None

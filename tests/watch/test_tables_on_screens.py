@@ -77,10 +77,10 @@ class Page(Outside):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_terminal_shows(case: Case) -> None:
+def test_a_terminal_shows_of_a_table_what_every_follower_shows(case: Case) -> None:
     case.check(Terminal())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_page_shows(case: Case) -> None:
+def test_a_page_shows_of_a_table_what_every_follower_shows(case: Case) -> None:
     case.check(Page())

@@ -89,7 +89,7 @@ def test_the_forty_lines_pass_everything_when_they_play_on(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_the_forty_lines_pass_everything() -> None:
+def test_the_client_of_forty_lines_passes_every_case() -> None:
     outcomes = _try(_command(FORTY_LINES))
     assert _not_passed(outcomes) == []
 

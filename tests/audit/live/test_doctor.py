@@ -126,7 +126,9 @@ def tls_port(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[i
     ],
     indirect=["tls_port"],
 )
-def test_a_certificate_is_examined(tls_port: tuple[int, Path], trusted: bool, verdict: CheckVerdict, text: str) -> None:
+def test_the_doctor_examines_a_certificate(
+    tls_port: tuple[int, Path], trusted: bool, verdict: CheckVerdict, text: str
+) -> None:
     port, cert = tls_port
     ca = str(cert) if trusted else None
     findings = list(examine(ExaminedContest(BrokerUrl.parse(f"mqtts://localhost:{port}"), ca=ca)))

@@ -206,7 +206,7 @@ def test_everything_can_be_reached_by_tab_and_has_a_name(window: Browser, tmp_pa
     assert window.label(".board .sea").startswith("Board of ")
 
 
-def test_no_name_gets_out_of_its_place(window: Browser, tmp_path: Path) -> None:
+def test_a_rude_name_stays_text_in_a_browser(window: Browser, tmp_path: Path) -> None:
     replay = rude_game()
     for view in (REFEREE, RUDE):
         window.open(_write(tmp_path, replay, view, 1))
@@ -215,7 +215,7 @@ def test_no_name_gets_out_of_its_place(window: Browser, tmp_path: Path) -> None:
         assert window.run("return document.querySelector('.board h2').textContent.trim()") == RUDE
 
 
-def test_without_its_script_the_end_is_shown(window: Browser, tmp_path: Path) -> None:
+def test_a_game_page_without_its_script_shows_the_end(window: Browser, tmp_path: Path) -> None:
     replay = _replay("streak-2-1")
     file = tmp_path / "dead.html"
     file.write_text(html_page(replay).replace("<script>", '<script type="none">'), encoding="utf-8")

@@ -90,7 +90,7 @@ def _ships(picture: dict[str, Any]) -> bool:
     return any(_SHIP.search(row) for player in picture["players"] for row in player["board"] or ())
 
 
-def test_without_a_delay_there_are_no_boards_even_for_an_account_that_may_see_them(tmp_path: Path) -> None:
+def test_a_web_front_without_a_delay_shows_no_boards_even_with_an_account_that_may_see_them(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path, referee_delay_ms=0) as contest:
         hall = contest.roster.web
         wait_for_users(contest.url, hall.user, hall.secret)
@@ -136,7 +136,7 @@ def test_a_table_whose_name_is_none_is_refused(web: WebFront, path: str) -> None
 
 
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/sdk/x.whl"])
-def test_nothing_else_is_served(web: WebFront, path: str) -> None:
+def test_no_file_but_those_of_the_pages_is_served(web: WebFront, path: str) -> None:
     assert web.get(path)[0] == 404
 
 
