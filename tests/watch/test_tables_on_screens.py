@@ -64,7 +64,7 @@ class Page(Outside):
         known = {
             "state": picture["state"],
             "players": tuple(player["name"] for player in players),
-            "turn": self.table.turn,
+            "turn": self.table.screen.turn,
             "current": turn["player"] if turn is not None else "",
             "whole": all(player["shots"] is not None for player in players),
             "out": {player["name"] for player in players if player["out"]},

@@ -228,8 +228,8 @@ def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str
         page.advance(now)
         if random.random() < 0.1:
             json.dumps(page.picture(now))
-            json.dumps(page.summary())
-            race = page.race()
+            json.dumps(page.screen.summary())
+            race = page.screen.race()
             if race is not None and random.random() < 0.1:
                 chances(race, 2)
 
@@ -249,7 +249,7 @@ def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_
     shows("/game/state", b"turn")
     assert shows(hosted, b'{"by":"desk","do":"announce","text":"Lunch"}') == (False, "Lunch", False)
     assert shows(hosted, b'{"by":"desk","do":"pause","paused":true}') == (True, "Lunch", False)
-    assert table.summary()["headline"] == "paused by the host"
+    assert table.screen.summary()["headline"] == "paused by the host"
     assert shows(hosted, b'{"by":"desk","do":"abort"}') == (False, "Lunch", False)
     shows("/game/winner", b"[]")
     assert shows("/game/state", b"over") == (False, "Lunch", True)

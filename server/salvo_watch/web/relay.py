@@ -296,7 +296,7 @@ class Relay:
             elif what is None:
                 source.statuses.pop(name, None)
             else:
-                source.statuses[name], table.players_wanted = what, what.players
+                source.statuses[name], table.screen.players_wanted = what, what.players
             touched.add(name)
         for name in touched:
             self._advance(self.tables[name], now)
@@ -337,9 +337,9 @@ class Relay:
 
     def _advance(self, table: Table, now: float) -> None:
         """Show what is due at a table; a table that is new goes to all open pages, because each lists the tables."""
-        listed = bool(table.state)
+        listed = bool(table.screen.state)
         table.advance(now)
-        if bool(table.state) != listed:
+        if bool(table.screen.state) != listed:
             for other in self._channels.keys() & self.tables.keys():
                 self._draw(other)
 
@@ -374,7 +374,7 @@ class Relay:
 
     def _think(self, table: Table) -> None:
         """Work out the chances on another thread, a table at a time; where that is too slow, some salvos have none."""
-        race = None if self._thinking else table.race()
+        race = None if self._thinking else table.screen.race()
         if race is None:
             return
         self._thinking = True
@@ -385,7 +385,7 @@ class Relay:
         self._thinking = False
         if done.cancelled() or done.exception() is not None:
             return
-        if table.show_chances(done.result()):
+        if table.screen.show_chances(done.result()):
             self._draw(table.name)
 
     # --- what browsers ask for ------------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ class Relay:
             status = own
         if not source.reached:
             return "broker"
-        if table is None or (status is None and not table.state):
+        if table is None or (status is None and not table.screen.state):
             return "nothing"
         if status is not None and status.paused:
             return "paused"
@@ -425,7 +425,7 @@ class Relay:
     def picture(self, name: str) -> dict[str, Any]:
         """Return what a page shows of a table, also of one that nothing is known of."""
         table = self.tables.get(name) or Table(name, badges=self.badges)
-        states = [[self._name(table.name), table.state] for table in self._shown()]
+        states = [[self._name(table.name), table.screen.state] for table in self._shown()]
         source = self._sources[cell_of(name)]
         picture = table.picture(self._loop.time(), source.standings.shown)
         league = None if source.league.shown is None else league_picture(source.league.shown, self.badges)
@@ -433,11 +433,11 @@ class Relay:
 
     def overview(self) -> dict[str, Any]:
         """Return what the page of all tables shows."""
-        tables = [{**table.summary(), "table": self._name(table.name)} for table in self._shown()]
+        tables = [{**table.screen.summary(), "table": self._name(table.name)} for table in self._shown()]
         return {"tables": tables, "trouble": "" if self.reached else "broker"}
 
     def _shown(self) -> list[Table]:
-        tables = [table for table in self.tables.values() if table.state]
+        tables = [table for table in self.tables.values() if table.screen.state]
         return sorted(tables, key=lambda table: (len(table.name), table.name))
 
     async def follow(self, name: str | None) -> AsyncIterator[bytes]:

@@ -1,0 +1,374 @@
+"""What is shown of a table, and its picture: the one value that a browser draws, made from that and nothing else.
+
+With boards, the picture of a game is made from them alone; without, from what is public. Figures that nobody can know
+who came late are None, never wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from salvo import messages as m
+from salvo.messages import State
+from salvo.rules import Sinkings
+from salvo.table_state import TableState, TurnClock
+from salvo_display.replay import ship_letter
+from salvo_display.replay_text import outcome
+from salvo_display.web_page.badges import Badge, Badges
+from salvo_watch.web.chances import Chances, Race
+from salvo_watch.web.commentary import Salvo, Standing, comment
+
+#: A number of teams that is no number to wait for: as many as can ever take part.
+_ANY_NUMBER: Final = m.Limits().most_players
+#: Chances are shown for so many salvos after theirs; where games go faster than playouts, they would be of long ago.
+OLD_CHANCES: Final = 3
+MAX_FEED: Final = 12
+MAX_CHAT: Final = 30
+#: Turns of each team after which it is said how long a game will take.
+_TURNS_SEEN: Final = 3
+#: Teams of the standings that a picture has.
+MAX_STANDINGS: Final = 40
+#: A time to place ships that has passed for so long without a game has begun none.
+PASSED_SECONDS: Final = 2.0
+
+
+@dataclass(slots=True)
+class Scene:
+    """What is shown of a game beside its state."""
+
+    salvo: Salvo | None = None
+    comment: str = ""
+    chances: Chances | None = None
+
+
+class Course(NamedTuple):
+    """Where a game was, by the server's clock."""
+
+    turn: int
+    at: int
+    hits: int
+
+    @classmethod
+    def of(cls, view: m.RefereeView) -> Course:
+        return cls(view.turn, view.at, sum(board.hits for board in view.boards))
+
+
+class Screen:
+    """What is shown of a table; :class:`~salvo_watch.web.tables.Table` changes it.
+
+    Attributes:
+        table: how the table stands, as it is shown.
+        boards: whether the picture of a game is made from the referee's view.
+        delay_seconds: how late the boards are shown.
+        view: the referee's view, and ``first`` where the game was in the first one.
+        notice: the host's last announcement in this game.
+        placing_ends: when the time to place ships is over; None where it does not run.
+        players_wanted: with how many teams the game of the lobby begins at once; None where it waits for no number.
+    """
+
+    def __init__(self, name: str, boards: bool, delay_seconds: float, badges: Badges) -> None:
+        """Show nothing yet; the arguments are those of the table."""
+        self.name = name
+        self.boards = boards
+        self.delay_seconds = delay_seconds
+        self.table = TableState()
+        self.clock = TurnClock()
+        self.scene = Scene()
+        self.view: m.RefereeView | None = None
+        self.first: Course | None = None
+        self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
+        self.chat: deque[m.ChatPublished] = deque(maxlen=MAX_CHAT)
+        self.notice = ""
+        self.placing_ends: float | None = None
+        self.players_wanted: int | None = None
+        self._badges = badges
+
+    # --- what is known ----------------------------------------------------------------------------------------------
+
+    @property
+    def paused(self) -> bool:
+        """Whether a host has stopped the clock."""
+        return self.table.hosted is not None and self.table.hosted.paused
+
+    def _standing(self) -> Standing:
+        out = frozenset(self._out_now)
+        if not self._shows_sinkings:
+            return Standing({}, out)
+        ships, sunk = len(self.table.book.fleet), Counter(player for player, _ in self._sunk_now)
+        return Standing({name: ships - sunk[name] for name in self.table.names}, out)
+
+    @property
+    def _shows_sinkings(self) -> bool:
+        return self.view is not None or self.table.book.sinkings is Sinkings.TOLD
+
+    @property
+    def _sunk_now(self) -> Set[tuple[str, str]]:
+        return self.table.game.sunk if self.view is None else self.sunk_of(self.view)
+
+    @property
+    def _out_now(self) -> Set[str]:
+        return self.table.game.out if self.view is None else out_of(self.view)
+
+    def sunk_of(self, view: m.RefereeView) -> set[tuple[str, str]]:
+        """Return the ships that have sunk in the referee's view, with their owners."""
+        return {(board.player, ship) for board in view.boards for ship in self._lost(board)}
+
+    def _lost(self, board: m.RefereeBoard) -> Iterator[str]:
+        letters = "".join(board.rows)
+        for number, ship in enumerate(self.table.book.fleet):
+            letter = ship_letter(number)
+            if letter not in letters and letter.upper() in letters:
+                yield ship.name
+
+    def race(self) -> Race | None:
+        """Return what chances are worked out from; None while there is nothing to say, or it is known."""
+        view, book, chances = self.view, self.table.book, self.scene.chances
+        if view is None or not view.boards or view.winners or book.ending != "last_afloat":
+            return None
+        if view.game != self.table.game.number:
+            return None
+        race = Race.of(view, book)
+        return None if chances is not None and (chances.game, chances.turn) == (race.game, race.turn) else race
+
+    def show_salvo(self, salvo: Salvo) -> None:
+        """Show a salvo, with a sentence about it, and report what it brought about."""
+        after, lost = self._standing(), Counter(player for player, _ in salvo.sunk)
+        before = Standing(
+            {name: ships + lost[name] for name, ships in after.afloat.items()}, after.out - salvo.defeated.keys()
+        )
+        self.scene.salvo, self.scene.comment = salvo, comment(salvo, before, after)
+        about = {"game": salvo.game, "turn": salvo.turn, "by": salvo.player}
+        for player, ship in salvo.sunk:
+            self.feed.appendleft({"kind": "sunk", **about, "player": player, "ship": ship})
+        for player in salvo.defeated:
+            self.feed.appendleft({"kind": "defeated", **about, "player": player, "fate": salvo.defeated[player]})
+
+    def show_winners(self, winners: tuple[str, ...]) -> None:
+        """Report who has won, once."""
+        game, newest = self.table.game, self.feed[0] if self.feed else {}
+        if winners and (newest.get("kind"), newest.get("game")) != ("won", game.number):
+            self.feed.appendleft({"kind": "won", "game": game.number, "turn": self.turn, "players": list(winners)})
+
+    def show_chances(self, chances: Chances) -> bool:
+        """Show chances; return whether they are of the game that is shown."""
+        if chances.game == self.table.game.number:
+            self.scene.chances = chances
+        return self.scene.chances is chances
+
+    # --- the picture ------------------------------------------------------------------------------------------------
+
+    def picture(self, now: float, begins: float | None, standings: Sequence[m.Standing]) -> dict[str, Any]:
+        """Return all that a page shows of this table, JSON-ready; ``static/hall.js`` draws it.
+
+        Args:
+            begins: when a game that has begun will be shown, if there is one.
+            standings: of the evening, over all tables.
+        """
+        view, game, scene = self.view, self.table.game, self.scene
+        state = self.table.state
+        playing = state is State.TURN or (view is not None and state is not State.OVER)
+        return {
+            "table": self.name,
+            "at": view.at if view is not None and self.delay_seconds else None,
+            "delay": round(self.delay_seconds) if self.boards else 0,
+            "state": State.TURN.value if playing else self.state,
+            "game": game.number,
+            "rules": self._rules(),
+            "lobby": self._lobby(now, begins),
+            "players": self._players(),
+            "turn": self._turn(now) if playing else None,
+            "last": None if scene.salvo is None else scene.salvo._asdict(),
+            "comment": scene.comment,
+            "feed": list(self.feed),
+            "seconds_left": self._seconds_left() if playing else None,
+            "seconds": self._seconds(),
+            "winners": list(self._winners),
+            "aborted": game.aborted,
+            "host": {"paused": self.paused, "text": self.notice},
+            "chat": [{"from": line.sender, "text": line.text} for line in self.chat],
+            "standings": self._standings(standings[:MAX_STANDINGS]),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Return what an overview of all tables shows of this one."""
+        picture, ships = self.picture(0.0, None, ()), len(self.table.book.fleet)
+        shown = ("name", "colour", "emblem", "out", "won", "chance")
+        players = [
+            {**{key: player[key] for key in shown}, "ships": ships, "afloat": ships - len(player["sunk"])}
+            for player in picture["players"]
+        ]
+        return {
+            "table": self.name,
+            "state": picture["state"],
+            "game": self.table.game.number,
+            "turn": self.turn,
+            "headline": self._headline(picture),
+            "players": players,
+        }
+
+    @property
+    def state(self) -> str:
+        """The state as it is shown; empty until it is known."""
+        return self.table.state or ""
+
+    @property
+    def turn(self) -> int:
+        """The turn of the last salvo that is shown; 0 before the first."""
+        game, view = self.table.game, self.view
+        shown = view.turn if view is not None and view.game == game.number else 0
+        return max(shown, game.last_turn)
+
+    @property
+    def _winners(self) -> tuple[str, ...]:
+        game, view = self.table.game, self.view
+        if game.won is None and view is not None and view.game == game.number:
+            return view.winners
+        return game.winners
+
+    def _headline(self, picture: Mapping[str, Any]) -> str:
+        turn, winners = picture["turn"], self._winners
+        if picture["state"] == State.OVER and (winners or self.table.game.aborted):
+            return outcome(winners)
+        if picture["host"]["paused"]:
+            return "paused by the host"
+        if turn is not None and turn["player"]:
+            return f"{turn['player']} fires {turn['shots']}"
+        return "in the lobby" if picture["state"] == State.LOBBY else ""
+
+    def _seconds(self) -> int | None:
+        """Return how long the game has taken; None if its beginning was not seen."""
+        begun = self.first if self.view is not None else None
+        return None if self.view is None or begun is None or begun.turn else round((self.view.at - begun.at) / 1000)
+
+    def _seconds_left(self) -> int | None:
+        """Return how long the game will take if hits come as they have so far; None while that says little.
+
+        The winner's own fleet is taken to be half afloat at the end.
+        """
+        view, first = self.view, self.first
+        if view is None or first is None or view.game != self.table.game.number:
+            return None
+        now, players = Course.of(view), len(view.boards)
+        turns, hits = now.turn - first.turn, now.hits - first.hits
+        cells = sum(ship.length for ship in self.table.book.fleet)
+        if turns < _TURNS_SEEN * players or hits < cells / 2 or self.table.book.ending != "last_afloat":
+            return None
+        left = max(0.0, cells * (players - 0.5) - now.hits) * turns / hits
+        return round(left * (now.at - first.at) / turns / 1000)
+
+    def _rules(self) -> dict[str, Any]:
+        book = self.table.book
+        return {
+            "name": book.name,
+            "width": book.grid.width,
+            "height": book.grid.height,
+            "fleet": [[ship.name, ship.length] for ship in book.fleet],
+            "goal": book.goal,
+            "sinkings": self._shows_sinkings,
+        }
+
+    def _lobby(self, now: float, begun: float | None) -> dict[str, Any] | None:
+        """Return when placing ends at the latest, and when a game that has begun will be shown, both if known."""
+        if self.table.state is not State.LOBBY:
+            return None
+        ends = self.placing_ends if self.table.names and begun is None else None
+        if ends is not None and now > ends + PASSED_SECONDS:
+            ends = None
+        left, begins = (None if at is None else round(1000 * max(0.0, at - now)) for at in (ends, begun))
+        wanted = self.players_wanted if self.players_wanted != _ANY_NUMBER else None
+        return {"left_ms": left, "begins_ms": begins, "players": wanted}
+
+    def _turn(self, now: float) -> dict[str, Any] | None:
+        view, turn, last = self.view, self.table.game.turn, self.turn
+        if turn is not None and turn.turn >= last:
+            left = round(1000 * max(0.0, self.clock.ends - now))
+            whose = {"turn": turn.turn, "player": turn.player, "shots": turn.shots, "fired": turn.turn == last}
+            return {**whose, "left_ms": left, "whole_ms": turn.deadline - turn.now}
+        if view is None or not view.player:
+            return None
+        whose = {"turn": last + 1, "player": view.player, "shots": view.shots, "fired": False}
+        return {**whose, "left_ms": None, "whole_ms": None}
+
+    def _players(self) -> list[dict[str, Any]]:
+        view, state, places = self.view, self.table.state, self.table.game.places
+        boards = {} if view is None else {board.player: board for board in view.boards}
+        names = list(boards) if view is not None and state is not State.LOBBY else list(self.table.names)
+        if state is State.OVER:
+            names.sort(key=lambda name: places.get(name, len(names)))
+        badges, sunk, out = self._badges.of(names), self._sunk_now, self._out_now
+        return [self._player(name, badges[name], boards.get(name), places, sunk, name in out) for name in names]
+
+    def _player(
+        self,
+        name: str,
+        badge: Badge,
+        board: m.RefereeBoard | None,
+        places: Mapping[str, int],
+        sunk: Set[tuple[str, str]],
+        out: bool,
+    ) -> dict[str, Any]:
+        shown, chances = self.table, self.scene.chances
+        over = shown.state is State.OVER
+        shots, hits, turns = self._figures(name, board)
+        rows = self._rows(name, board)
+        return {
+            "name": name,
+            **badge._asdict(),
+            "placed": len(shown.approved.get(name, ())) if shown.state is State.LOBBY else None,
+            "out": out,
+            "fate": shown.game.fates.get(name) if out else None,
+            "place": places.get(name) if over else None,
+            "won": over and name in self._winners,
+            "sunk": [ship.name for ship in shown.book.fleet if (name, ship.name) in sunk],
+            "shots": shots,
+            "hits": hits,
+            "turns": turns,
+            "board": rows,
+            "marks": board is None and rows is not None,
+            "chance": None
+            if chances is None or over or self.turn - chances.turn > OLD_CHANCES
+            else chances.of.get(name),
+        }
+
+    def _figures(self, name: str, board: m.RefereeBoard | None) -> tuple[int | None, int | None, int | None]:
+        """Return a player's shots, hits and turns, those that are known."""
+        game = self.table.game
+        if (stats := game.stats.get(name)) is not None:
+            return stats.shots, stats.hits, stats.turns
+        if board is not None:
+            return board.shots, board.hits, None
+        if not game.whole:
+            return None, None, None
+        if (tally := game.tallies.get(name)) is not None:
+            return tally.shots, tally.hits, tally.turns
+        return (0, 0, 0) if self.turn else (None, None, None)
+
+    def _rows(self, name: str, board: m.RefereeBoard | None) -> list[str] | None:
+        if board is not None:
+            return list(board.rows)
+        grid, marks = self.table.book.grid, self.table.game.boards.get(name)
+        if marks is None or len(marks) != grid.size:
+            return None
+        return [marks[first : first + grid.width] for first in range(0, grid.size, grid.width)]
+
+    def _standings(self, standings: Sequence[m.Standing]) -> list[dict[str, Any]]:
+        badges = self._badges.of(row.team for row in standings)
+        return [
+            {
+                "name": row.team,
+                **badges[row.team]._asdict(),
+                "points": row.points / 1000,
+                "games": row.games,
+                "shots": row.shots,
+                "hits": row.hits,
+            }
+            for row in standings
+        ]
+
+
+def out_of(view: m.RefereeView) -> set[str]:
+    """Return who is out in the referee's view."""
+    return {board.player for board in view.boards if board.out}
