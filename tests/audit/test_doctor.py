@@ -152,12 +152,12 @@ def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
     if settings is not None:
         target = here(tmp_path, **settings)
         target.url = BrokerUrl.parse(url)
-    found = reach._judge_plain(target, target.url)
+    found = reach.judge_plain(target, target.url)
     assert (found.verdict, cure in found.cure) == (verdict, True), found
     if settings is not None:
         assert ("--tls-cert and" in found.cure) is ("listen" in settings)  # the other broker's cure is none
     target.profile = "strict"
-    assert reach._judge_plain(target, target.url).verdict is CheckVerdict.FAIL
+    assert reach.judge_plain(target, target.url).verdict is CheckVerdict.FAIL
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
 def test_a_mosquitto_without_the_front_is_a_warning_where_others_reach_it(
     url: str, broker: str | None, verdicts: list[CheckVerdict], tmp_path: Path
 ) -> None:
-    found = list(reach._judge_past_the_front(here(tmp_path, broker=broker), BrokerUrl.parse(url)))
+    found = list(reach.judge_past_the_front(here(tmp_path, broker=broker), BrokerUrl.parse(url)))
     assert [each.verdict for each in found] == verdicts
     assert all("deploy/front.cfg" in each.cure for each in found)
 

@@ -159,7 +159,7 @@ class Program:
         self.gone = self.ended = False
         self.arrived: Callable[[], None] = lambda: None
         self.told: deque[str] = deque()
-        self._stage = stage
+        self.stage = stage
         self._framing = door.framing()
         self._said: list[str | Broken] = []
         self.handler: ClientHandler = door.handler(cast(ClientConnection, self))
@@ -173,7 +173,7 @@ class Program:
         """Send a message, and let happen what follows from it."""
         found = self._framing.feed(f"{text}{end}".encode())
         self._said += [each.decode() if isinstance(each, bytes) else each for each in found]
-        self._stage.settle()
+        self.stage.settle()
 
     def hear(self) -> str:
         """Return the next message that it got; empty when there is none and its connection has ended."""
@@ -191,7 +191,7 @@ class Program:
     def go(self) -> None:
         """Hang up."""
         self.gone = True
-        self._stage.settle()
+        self.stage.settle()
 
     # --- the handler's side: salvo_gateways.peer.Peer ---------------------------------------------------------------
 
@@ -223,7 +223,7 @@ class Program:
         before = len(self.told)
         if self.stays:
             self.stays = next(self._rounds, self) is None
-            self._stage.traffic += (not self.stays) + abs(len(self.told) - before)
+            self.stage.traffic += (not self.stays) + abs(len(self.told) - before)
 
 
 class Stage:

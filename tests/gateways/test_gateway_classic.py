@@ -91,7 +91,7 @@ def test_what_is_no_message_on_the_bus_is_not_kept(head: tuple[int, int]) -> Non
     [broken] = frames.feed(struct.pack(">II", *head) + b"x" * 5000)
     assert isinstance(broken, Broken)
     assert broken.code == "not_understood"
-    assert not frames._rest
+    assert list(frames.feed(frames.write("C"))) == [b"C"]
 
 
 def test_nobody_on_another_machine_names_a_third_one_that_the_gateway_calls(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_nobody_on_another_machine_names_a_third_one_that_the_gateway_calls(monk
     monkeypatch.setattr(bus, "calls", lambda own, other: True)
     programs = bus.Bus(("234.7.6.5", 0), cast(Host, None), "127.0.0.1")
     for source in ("198.51.100.7", "192.0.2.9", "127.0.0.1"):
-        programs._handle(b"A/", "192.0.2.9:4001", source)
+        programs.receive(b"A/", "192.0.2.9:4001", source)
     assert called == ["192.0.2.9:4001"] * 2
     programs.run(stopped())
 

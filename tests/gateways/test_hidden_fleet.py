@@ -103,14 +103,15 @@ def test_answers_that_no_fleet_can_give_are_refused_and_change_nothing(
     assert given.sunk == sunk
 
 
-def test_answers_that_contradict_each_other_leave_no_fleet_and_no_transcript(tmp_path: Path) -> None:
+def test_answers_that_contradict_each_other_leave_no_fleet_and_no_transcript(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = Answers(STREAK)
     for name, outcome in (("A1", ShotOutcome.HIT), ("B2", ShotOutcome.HIT)):  # two ships at one corner
         given.add(cell(name), outcome)
     assert given.fleet() is None
-    game = HiddenGame(STREAK, RandomBot(), "1")
-    game._answers = given
-    Room(STREAK, RandomBot, Transcripts("pond", tmp_path)).record(game)
+    monkeypatch.setattr(Answers, "fleet", lambda answers: None)
+    Room(STREAK, RandomBot, Transcripts("pond", tmp_path)).record(HiddenGame(STREAK, RandomBot(), "1"))
     assert not list(tmp_path.iterdir())
 
 

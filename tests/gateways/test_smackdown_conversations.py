@@ -92,7 +92,7 @@ def test_player_2_is_asked_when_player_1_has_answered_and_answers_may_come_ahead
 
 def test_a_program_that_says_nothing_or_ends_has_forfeited_when_its_answer_is_due() -> None:
     first, second = two_programs()
-    first._stage.wait(10.5)
+    first.stage.wait(10.5)
     assert first.hear_all() == [*OPENING, LOCATIONS, *LOST]
     assert second.hear_all() == [*OPENING, *WON]
     first, second = two_programs(placed=True)

@@ -47,9 +47,9 @@ def check_address(target: ExaminedContest, url: BrokerUrl) -> Iterator[CheckFind
         return
     target.answering.add(url)
     yield passed("network", f"{url} takes connections, in {1000 * (time.monotonic() - started):.1f} ms")
-    tls = _judge_certificate(target, url) if url.scheme in ("mqtts", "wss") else _judge_plain(target, url)
+    tls = _judge_certificate(target, url) if url.scheme in ("mqtts", "wss") else judge_plain(target, url)
     yield tls
-    yield from _judge_past_the_front(target, url)
+    yield from judge_past_the_front(target, url)
     if tls.check == "tls" and "refuse to connect" not in tls.text:
         yield _judge_strangers(target, url)
 
@@ -66,7 +66,7 @@ def _judge_certificate(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     return failed("tls", text, "renew it before the contest") if days < _CERTIFICATE_DAYS else passed("tls", text)
 
 
-def _judge_plain(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
+def judge_plain(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     """Report who can eavesdrop where nothing is encrypted, and what to do about it with this very broker."""
     settings, listens = target.settings, url.address
     cures = ["salvo serve --tls-cert and --tls-key", _MOSQUITTO_TLS]
@@ -82,7 +82,7 @@ def _judge_plain(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     return warned("tls", f"{text}: anyone on the way to {listens} can read passwords and placements", cure)
 
 
-def _judge_past_the_front(target: ExaminedContest, url: BrokerUrl) -> Iterator[CheckFinding]:
+def judge_past_the_front(target: ExaminedContest, url: BrokerUrl) -> Iterator[CheckFinding]:
     """Report that other machines reach a mosquitto itself, which limits no client and reports no publisher."""
     settings = target.settings
     if settings is not None and settings.broker is not None and url.scheme in ("mqtt", "ws"):

@@ -107,7 +107,7 @@ class Bus:
                 ready, _, _ = select.select([self._multicast, self._listener], [], [], _POLL_SECONDS)
                 if self._multicast in ready:
                     text, (source, _) = self._multicast.recvfrom(_ADDRESS_BYTES)
-                    self._handle(text[:2], text[2:].decode(errors="replace"), source)
+                    self.receive(text[:2], text[2:].decode(errors="replace"), source)
                 if self._listener in ready:
                     try:
                         line, address = self._listener.accept()
@@ -121,7 +121,7 @@ class Bus:
         with contextlib.suppress(OSError):  # without a network nobody is reached
             self._multicast.sendto(sign + self._own.encode(), self._group)
 
-    def _handle(self, sign: bytes, where: str, source: str) -> None:
+    def receive(self, sign: bytes, where: str, source: str) -> None:
         call = self._calls.get(where)
         if where == self._own or (call is not None and call.fileno() != -1):  # its handler closes it when it leaves
             return
