@@ -255,7 +255,8 @@ def _make(
         alone: whether it plays a single game, which stops at the error of a bot, but not of a foreign program.
     """
     [name] = seat_names([source])
-    bot = make(source, strict=alone and not source.startswith(EXEC))
+    # A late answer is an error of a program, and with a time limit it costs the turn, as it does a bot in Python.
+    bot = make(source, strict=alone and limits is None and not source.startswith(EXEC))
     if isinstance(bot, ExecBot):
         bot.show = click.echo
     adapter = leaving.enter_context(closing(bot, name, report))
