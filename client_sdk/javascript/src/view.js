@@ -322,6 +322,18 @@ export class View {
     this.#lose(earlier.sunk, earlier.defeated);
   }
 
+  /** Take in all that a recap has. @param {import("./announcements.js").Recap} recap @internal */
+  recall(recap) {
+    if (recap.earlier !== null) this.sumUp(recap.earlier);
+    for (const result of recap.results) {
+      this.fire(recap.shots.filter(({ turn }) => turn === result.turn).map(({ shot }) => shot));
+      this.resolve(result);
+    }
+    this.fire(recap.shots.filter(({ turn }) => turn > recap.resolvedTurn).map(({ shot }) => shot));
+    this.incoming.push(...recap.landed.map(([x, y]) => ({ x, y })));
+    this.turn = recap.turn;
+  }
+
   /** Take in a result. @param {Result} result @internal */
   resolve(result) {
     this.results.push(result);

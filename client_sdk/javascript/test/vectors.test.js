@@ -90,13 +90,7 @@ vectors("recaps", ({ text }) => {
   const book = new RuleBook(rules);
   const recap = readRecap(toBytes(text));
   const view = new View(book, "ann", recap.players, recap.game, book.randomFleet(generator("any")), generator("any"));
-  if (recap.earlier) view.sumUp(recap.earlier);
-  for (const result of recap.results) {
-    view.fire(recap.shots.filter(({ turn }) => turn === result.turn).map(({ shot }) => shot));
-    view.resolve(result);
-  }
-  view.fire(recap.shots.filter(({ turn }) => turn > recap.resolvedTurn).map(({ shot }) => shot));
-  view.incoming.push(...recap.landed.map(([x, y]) => ({ x, y })));
+  view.recall(recap);
   const aiming = new View(book, "ann", recap.players, 1, view.fleet, view.random);
   const everyCell = aiming.untouched.of("bob");
   if (recap.earlier) aiming.sumUp(recap.earlier);

@@ -24,10 +24,7 @@ from salvo.rules import Fleet, RuleBook
 from salvo.sources import load
 from salvo.view import Feed, Shot, View
 from salvo_lab.loaded_code import LoadedCode
-from salvo_lab.programs.worker_process import WorkerProcess
-
-#: How often whoever waits for a bot is called, in seconds.
-_LOOK_SECONDS: Final = 0.1
+from salvo_lab.programs.worker_process import LOOK_SECONDS, WorkerProcess
 
 #: The beginning of the text of an error.
 ENDED: Final = "ended the process"
@@ -182,7 +179,7 @@ def _nothing() -> None:
 
 def _reply(process: WorkerProcess, seconds: float, waiting: Callable[[], object]) -> _Reply:
     end = time.monotonic() + seconds
-    while not (process.pipe.closed or wait([process.pipe, process.sentinel], min(_LOOK_SECONDS, seconds))):
+    while not (process.pipe.closed or wait([process.pipe, process.sentinel], min(LOOK_SECONDS, seconds))):
         waiting()
         if process.has_ended:
             break

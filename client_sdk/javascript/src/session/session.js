@@ -786,7 +786,9 @@ export class Session {
       this.witness.tookUp(recap.game, recap.turn);
       this.#events.push({ type: "gameTakenUp", game: recap.game });
     }
-    const view = (this.view = this.#rebuild(recap, rules, fleet));
+    const view = new View(rules, this.name, this.players, recap.game, fleet, this.#random);
+    view.recall(recap);
+    this.view = view;
     if (known === null || known.game !== view.game) {
       this.#begun = null;
       this.#handle("playing", "takenUp");
@@ -816,20 +818,6 @@ export class Session {
     // counting twice. What a second recap lacks, requested before the first came, is sent already.
     if (awaited) this.#sendOn(view, onTheirWay);
     else view.fire(onTheirWay);
-  }
-
-  /** @param {Recap} recap @param {RuleBook} rules @param {Fleet} fleet */
-  #rebuild(recap, rules, fleet) {
-    const view = new View(rules, this.name, this.players, recap.game, fleet, this.#random);
-    if (recap.earlier !== null) view.sumUp(recap.earlier);
-    for (const result of recap.results) {
-      view.fire(recap.shots.filter(({ turn }) => turn === result.turn).map(({ shot }) => shot));
-      view.resolve(result);
-    }
-    view.fire(recap.shots.filter(({ turn }) => turn > recap.resolvedTurn).map(({ shot }) => shot));
-    view.incoming.push(...recap.landed.map(([x, y]) => ({ x, y })));
-    view.turn = recap.turn;
-    return view;
   }
 
   /**
