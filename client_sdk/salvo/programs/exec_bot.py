@@ -93,11 +93,9 @@ class ExecBot(Bot):
         waiting = self.staying.take(self.command) if self.staying is not None else None
         self._program = waiting or Program(self.command)
         self.show: Callable[[str], None] = self._log
-        self._program.attend(lambda line: self.show(line), self._tell_waiting)
+        self._program.attend(lambda line: self.show(line))
         self._seed: int | str = 0
         self._game = 0
-        self._asked = ""
-        self._waited = False
         self._begin_game()
 
     def _begin_game(self) -> None:
@@ -208,7 +206,6 @@ class ExecBot(Bot):
             wanted, longest = self._program.asked + 1, None if is_debugged() else seconds
             milliseconds = None if longest is None else int(longest * 1000)
             line = write_for_program(replace(question, id=wanted, milliseconds=milliseconds))
-            self._asked = f"turn {question.turn}" if isinstance(question, TurnAsked) else "fleet"
             answer = self._program.ask(line, longest, lambda output: _answer_to(wanted, output), limit)
         except BotError as error:
             raise self._noted(error) from None
@@ -219,15 +216,6 @@ class ExecBot(Bot):
             self._chat.clear()
         self._send_chat(answer.say)
         return answer
-
-    def _tell_waiting(self, seconds: float | None) -> None:
-        """Log what is being waited for, but only once: a slow program is slow in every turn."""
-        if not self._waited:
-            self._waited = True
-            limit = "for ever, under a debugger" if seconds is None else f"for {seconds:.0f} s at most"
-            log.warning(
-                "%s, game %d, %s: no answer yet; it is waited for, %s", self.name, self._game, self._asked, limit
-            )
 
     def _introduce(self, rules: RuleBook) -> None:
         """Introduce the game to the process, once; start the process if necessary."""

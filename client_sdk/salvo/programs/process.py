@@ -40,8 +40,6 @@ TERMINATE_SECONDS: Final = 0.5
 INQUEST_SECONDS: Final = 0.5
 #: Lines of one game are kept up to this many bytes, to be replayed to the program.
 MAX_GAME_BYTES: Final = 8 * 1024 * 1024
-#: After this long without an answer, the wait is reported.
-WAITING_SECONDS: Final = 5.0
 #: What languages print after an error, and no last words: indented traceback lines, brackets, Node.js's version.
 _ADDED: Final = re.compile(r"\s|\W*$|Node\.js v\d")
 _CHUNK: Final = 65536
@@ -79,19 +77,9 @@ class Program:
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes], int], Program] | None = None
         self._clear()
 
-    def attend(
-        self,
-        show: Callable[[str], None] = lambda line: None,
-        waiting: Callable[[float | None], None] = lambda seconds: None,
-    ) -> None:
-        """Set the owner's callbacks, or reset them.
-
-        Args:
-            show: takes each line of standard error, as printable text.
-            waiting: called with the seconds of a question that has no answer after ``WAITING_SECONDS``.
-        """
+    def attend(self, show: Callable[[str], None] = lambda line: None) -> None:
+        """Set what takes each line of standard error, as printable text, or reset it."""
         self._show = show
-        self._waiting = waiting
 
     def _clear(self) -> None:
         self.stays = False
@@ -172,7 +160,6 @@ class Program:
         self.idle = False
         began = time.monotonic()
         end = None if seconds is None else began + seconds
-        patient = began + WAITING_SECONDS
         read_bytes, late = len(self._read), 0
         look, ended = began + _ALIVE_SECONDS, False
         with selectors.DefaultSelector() as selector:
@@ -199,10 +186,7 @@ class Program:
                         continue
                     half = f"; {len(self._read)} bytes without a line's end came" if self._read else ""
                     raise BotError(limit, f"no answer in {now - began:.2f} s{half}")
-                if now >= patient:
-                    self._waiting(seconds)
-                    patient = math.inf
-                wake = now if ended else min(patient, look, math.inf if end is None else end)
+                wake = now if ended else min(look, math.inf if end is None else end)
                 ready = [key for key, _ in selector.select(wake - now)]
                 if ended and all(key.fileobj is not process.stdout for key in ready):
                     raise self._inquest()
