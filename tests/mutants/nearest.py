@@ -34,6 +34,7 @@ PARTS: Final = {
             "tests/server/test_referee_view.py",
             "tests/server/test_repetitions.py",
             "tests/server/test_placing_again.py",
+            "tests/server/test_referee_against_model.py",
         ),
     ),
     "authenticator": Part(
@@ -69,7 +70,7 @@ PARTS: Final = {
         ("server/salvo_server/storage/*.py", "server/salvo_server/storage/journal/*.py"),
         tuple(
             f"tests/server/test_{name}.py"
-            for name in ("journal", "identity", "roster", "roster_csv", "transcripts", "backup")
+            for name in ("journal", "identity", "roster", "roster_csv", "transcripts", "backup", "text_files")
         ),
     ),
     "rules": Part(

@@ -50,6 +50,33 @@ def test_a_line_is_said_to_everybody_trimmed_and_normalised(stage: Stage) -> Non
     assert heard(stage) == [("/game/chat", "ann", "Ahoj, n\u00e9!")]
 
 
+def test_a_line_to_one_player_is_heard_by_that_player_alone(stage: Stage) -> None:
+    say(stage, "ann", "you are next", to="bob")
+    assert [topic for topic, _ in stage.heard] == ["/players/bob/message"]
+    assert heard(stage) == [("/players/bob/message", "ann", "you are next")]
+
+
+def test_a_line_stays_at_its_table() -> None:
+    edge = Wire()
+    service = serve(edge, ["", "blue"], seed=1, clock=lambda: 1_000_000)
+    edge.connect()
+    service.step()
+    edge.give("/blue/game/request_participation", write_participation("ann", "secret"))
+    service.step()
+    edge.said.clear()
+    edge.give("/blue/players/ann/say", b'{"text": "Ahoy!"}')
+    edge.give("/players/ann/say", b'{"text": "Ahoy!"}')
+    service.step()
+    assert edge.topics_said() == ["/blue/game/chat", "/players/ann/error"]
+
+
+@pytest.mark.parametrize("name", ["a b", "+", "players", "x" * 33, "\x1b[2J"])
+def test_a_line_of_what_is_no_name_is_not_answered(stage: Stage, name: str) -> None:
+    say(stage, name, "Ahoy!")
+    assert stage.heard == []
+    assert stage.service.counts["unknown_player"] == 1
+
+
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import sqlite3
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,6 +82,7 @@ def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cocka")], sent_through=0, ended=False))
     journal.commit(Batch(steps=[step(1, proof=PROOF), step(2)], keys=[KeyLearned(1, "ann", b"s" * 16, b"k" * 32)]))
     journal.commit(Batch(steps=[step(3)], sent_through=2))
+    assert [taken.id for taken in JournalReader(journal.name).steps(opened())] == [1, 2, 3]  # while it is written
     again = reopened(journal)
     saved = again.load()
     [game] = saved.games
@@ -200,6 +202,14 @@ def test_a_server_with_another_key_or_none_takes_no_journal_over(journal: Databa
         assert again.epoch == epoch + 1
 
 
+def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path: Path) -> None:
+    journal.close()
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE schema_version SET version_num = '9999'")
+    raw.close()
+    assert code(path) == "journal_version"
+
+
 def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
     """A journal made by the migrations has what the code asks for, and the code knows the latest of them."""
     config = alembic.config.Config()
@@ -303,3 +313,18 @@ def test_an_address_that_cannot_be_read_is_refused_and_its_password_is_nowhere(
         opened_by(where)
     assert "PASSWORD" not in "".join(traceback.format_exception(caught.value))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_journal_at_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    for where, expected in (
+        ("mysql://host/db", "bad_journal"),
+        ("nonsense://", "bad_journal"),
+        ("/proc/nowhere/j", "journal_unreachable"),
+        (os.devnull, "journal_unreachable"),
+        (str(tmp_path), "journal_unreachable"),
+    ):
+        with pytest.raises(JournalError) as caught:
+            DatabaseJournal(where)
+        assert caught.value.code == expected, where
+    with pytest.raises(JournalError, match="journal_missing"):
+        JournalReader(str(tmp_path / "none"))

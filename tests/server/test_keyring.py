@@ -8,7 +8,7 @@ from kit.deriver import Deriver
 from kit.stage import TEAMS, Stage
 from salvo import messages as m
 from salvo.seal import derive_key, key_to_team, make_blob, open_blob, parse_blob
-from salvo_server.core.keyring import MAX_DERIVED, Keyring, KeyWorker, Member
+from salvo_server.core.keyring import MAX_DERIVED, MAX_SALTS, Keyring, KeyWorker, Member
 from salvo_server.core.recaps import Recaps
 
 NOW = 1_000_000
@@ -35,6 +35,17 @@ def salt(number: int) -> bytes:
 def learn(keyring: Keyring, *numbers: int) -> None:
     for number in numbers:
         assert keyring.learn("", member(keyring), salt(number), bytes([number]))
+
+
+def test_only_the_latest_salts_of_a_team_are_kept(keyring: Keyring) -> None:
+    learn(keyring, *range(MAX_SALTS + 3))
+    assert list(member(keyring).keys) == [salt(number) for number in range(3, MAX_SALTS + 3)]
+    assert member(keyring).keys[salt(MAX_SALTS)] == bytes([MAX_SALTS])
+
+
+def test_a_team_that_is_not_there_does_not_pay(keyring: Keyring) -> None:
+    keyring.penalize("nowhere", "ann", NOW)
+    assert keyring.teams("nowhere") == []
 
 
 def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(keyring: Keyring) -> None:

@@ -120,6 +120,7 @@ def gone(**limits: Any) -> tuple[Referee, str, str, int]:
 
 def test_a_silent_player_costs_two_seconds_a_round_until_it_fires() -> None:
     referee, name, other, now = gone()
+    assert [referee.is_absent(each) for each in (name, other, "nobody")] == [True, False, False]
     for x in (2, 3):
         assert referee.deadline() == now + 2000
         now += 2000

@@ -55,6 +55,38 @@ def test_a_name_that_is_no_level_of_a_topic_is_refused(roster: Roster, name: str
     assert roster.members() == ()
 
 
+@pytest.mark.parametrize("name", ["Red", "RED", "red", "salvo-server", "Salvo-Roster"])
+def test_a_name_that_is_there_in_any_spelling_is_refused(roster: Roster, name: str) -> None:
+    secret = roster.add("red")
+    with pytest.raises(RosterError, match="name_in_roster"):
+        roster.add(name)
+    assert [member.secret for member in roster.members()] == [secret]
+
+
+def test_rotation_makes_a_new_secret_and_changes_the_revision(roster: Roster) -> None:
+    before = roster.revision
+    old = roster.add("red")
+    added = roster.revision
+    new = roster.rotate("red")
+    assert old != new
+    assert len({before, added, roster.revision}) == 3
+    roster.remove("red")
+    for change in (roster.remove, roster.rotate):
+        with pytest.raises(RosterError, match="not_in_roster"):
+            change("red")
+
+
+def test_the_number_of_screens_changes_and_the_secret_stays(roster: Roster) -> None:
+    """The story: whoever needed more screens was told that the name is in the roster."""
+    secret = roster.add("hall", Role.WATCHER)
+    roster.give_screens("hall", 60)
+    users = [account for account in roster.accounts() if account.name == "hall"]
+    assert [account.user for account in users] == ["hall", *(f"hall.{number}" for number in range(1, 61))]
+    assert {account.secret for account in users} == {secret}
+    roster.give_screens("hall", 1)
+    assert roster.members()[0].screens == 1
+
+
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [

@@ -49,6 +49,14 @@ def connect(edge: HeldEdge, service: Service) -> bytes:
     return service.tables[""].retained["/game/server"]
 
 
+def test_a_retained_message_that_differs_is_put_right_after_the_sweep(edge: HeldEdge, service: Service) -> None:
+    status = connect(edge, service)
+    edge.said.clear()
+    edge.inbox = [kept("/game/state", b"turn"), kept("/game/winner", b"ghost"), live("/game/server", status)]
+    service.step()
+    assert ("/game/winner", b"") in edge.said
+
+
 def kept(topic: str, payload: bytes) -> Inbound:
     return Inbound(topic, payload, True, 1, 1)
 

@@ -52,6 +52,14 @@ def test_the_whole_log_can_be_had_in_portions_after_the_end_and_after_a_crash(wo
     assert max(map(len, rounds)) == MAX_ENTRIES
 
 
+def test_a_team_that_does_not_play_gets_no_resend(world: AskedWorld) -> None:
+    world.said()
+    for name in ("carl", "Ann", "players"):
+        world.ask(0, name)
+    world.wire.give("/nowhere/players/ann/resend", write_resend(0))
+    assert world.said(2) == []
+
+
 def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorld) -> None:
     world.play()
     world.said()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -161,24 +160,3 @@ def test_a_new_team_can_be_shot_at_without_a_disconnection_and_no_longer_once_it
                 server.wait_for("/players/red/fire", text)
             assert red.stands
             assert {text for topic, text, _ in server.heard if topic == green} == {"with green"}
-
-
-@needs("mosquitto")
-def test_a_server_that_comes_first_gets_its_account_before_any_other_changes() -> None:
-    with ContestMosquitto(replace(SERVER, secret="its former secret"), KEEPER) as mosquitto:
-        with DynamicSecurity(mosquitto.url, KEEPER) as security:
-            security.sync([replace(SERVER, secret="its former secret"), *team("red")], TABLES)
-            security.wait(SECONDS)
-        with DynamicSecurity(mosquitto.url, KEEPER, server_first=True) as security:
-            security.sync(contest("blue"), TABLES)
-            security.wait(SECONDS)
-            with Client(mosquitto.port, SERVER) as server, Client(mosquitto.port, team("red")[0]) as red:
-                assert (server.refusal, red.refusal) == (None, None)
-                assert "blue" not in users_of(mosquitto)
-                security.open()
-                security.wait(SECONDS)
-                red.until(lambda: red.lost)
-                assert server.stands
-            assert "red" not in users_of(mosquitto)
-            with Client(mosquitto.port, team("blue")[0]) as blue:
-                assert blue.refusal is None

@@ -13,7 +13,6 @@ from kit import players
 from kit.killed import SECONDS, Stage, ends, kill
 from kit.mosquitto import Mosquitto
 from kit.programs import needs
-from salvo_lab.bots.random_bot import RandomBot
 
 
 @pytest.fixture
@@ -65,16 +64,3 @@ def test_server_and_bot_are_killed_at_a_time_and_the_bot_goes_on_with_its_proof(
     other.join(SECONDS)
     assert stage.proof("a").read_bytes().startswith(noted[: noted.rindex(b"\n") + 1])
     _whole(stage, "a", "b")
-
-
-@pytest.mark.long
-def test_a_spectator_is_told_whether_his_file_is_whole(stage: Stage) -> None:
-    stage.serve()
-    watcher = stage.start("watch", stage.url, "--json", "--games", "1", "--proof", str(stage.proof("hall")))
-    assert watcher.stdout is not None
-    assert watcher.stdout.readline()  # it is there
-    for name in ("a", "b"):
-        stage.seat(name, RandomBot())
-    _, told = watcher.communicate(timeout=SECONDS)
-    assert f"{stage.proof('hall')}: game 1 is whole" in told
-    _whole(stage, "hall")
