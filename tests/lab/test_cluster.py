@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from kit.absent import hide
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.versions import MAX_FILES
 from salvo_lab import cluster
@@ -74,9 +73,7 @@ def test_an_address_that_anybody_could_use_to_run_code_is_refused(url: str, tls:
 
 
 def test_without_dask_the_command_that_installs_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("distributed", "dask")]:
-        monkeypatch.delitem(sys.modules, name)
-    hide("distributed", monkeypatch)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setattr(cluster, "_knock", lambda *_: None)
     make_certificates(tmp_path, ["localhost"])
     with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):
