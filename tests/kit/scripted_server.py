@@ -16,7 +16,6 @@ from salvo.codec.command_reader import (
     read_command,
     read_host,
     read_leave,
-    read_participation,
     read_placement,
     read_shot,
     read_skip,
@@ -28,7 +27,6 @@ from salvo.messages import State
 from salvo.rules import SALVO, RuleBook
 from salvo.seal import Sealer, key_to_team, make_blob, open_blob
 from salvo.session import Session
-from salvo_server.storage.identity import Identity
 
 Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | ParticipationRequest | ResendRequest
 
@@ -40,26 +38,11 @@ class ScriptedServer:
         now: the session's clock in seconds; a test sets it.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        secret: str,
-        book: RuleBook = SALVO,
-        game: int = 1,
-        identity: Identity | None = None,
-    ) -> None:
-        """Take the session to speak to.
-
-        Args:
-            identity: the server's keys, if it has any.
-        """
+    def __init__(self, session: Session, book: RuleBook = SALVO) -> None:
+        """Take the session to speak to."""
         self.now = 0.0
-        self._identity = identity
-        self._keys = None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)
         self._session = session
-        self._secret = secret
         self._book = book
-        self._game = game
 
     def say(self, *announcements: m.Announcement, retained: bool = False) -> list[Event]:
         """Publish announcements in order; return the session's events."""
@@ -83,12 +66,12 @@ class ScriptedServer:
     def open_lobby(self, *names: str) -> list[Event]:
         """Open the table with these players listed."""
         rules = m.RulesAnnounced(self._book, self._session.table, 60, 30, 300, 3)
-        status = m.ServerStatus(True, "test", self._game, "open", keys=self._keys)
+        status = m.ServerStatus(True, "test", 1, "open")
         return self.say(status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(names))
 
     def begin_turn(self, turn: int, player: str, shots: int) -> list[Event]:
         """Begin a turn of 30 seconds."""
-        return self.say(m.TurnBegan(self._game, turn, player, shots, 1_000_000, 1_030_000))
+        return self.say(m.TurnBegan(1, turn, player, shots, 1_000_000, 1_030_000))
 
     def commands(self, sealer: Sealer) -> list[Command]:
         """Return the session's messages, opened with its key."""
@@ -107,9 +90,7 @@ class ScriptedServer:
             return read_leave(request, open_blob(request.blob, sealer.key))
         if isinstance(request, SignedShot):
             return read_shot(request, self._session.name, open_blob(request.blob, sealer.key))
-        if isinstance(request, SealedParticipation):
-            assert self._identity is not None
-            return read_participation(request.table, self._identity.open(request.sealed))
+        assert not isinstance(request, SealedParticipation)
         return request
 
 

@@ -39,7 +39,7 @@ class Place:
         seat = SimpleNamespace(session=self.session, connection=self.wire, meet=None)
         self.wire.url = BrokerUrl.parse("mqtt://host:1883")  # type: ignore[attr-defined]
         self.person = Person(self.desk, cast(Seat, seat), Random(1))
-        self.server = ScriptedServer(self.session, "secret")
+        self.server = ScriptedServer(self.session)
 
     def hear(self, *said: m.Announcement, retained: bool = False) -> None:
         for event in self.server.say(*said, retained=retained):

@@ -37,7 +37,7 @@ def session() -> Session:
 
 
 def test_a_session_hears_what_is_said_to_everybody_and_to_itself(session: Session) -> None:
-    server = ScriptedServer(session, "secret")
+    server = ScriptedServer(session)
     assert server.say(m.ChatPublished("you", "Ahoy!")) == [Said("you", "Ahoy!", False)]
     assert server.say(m.MessagePublished("me", "", "welcome")) == [Said("", "welcome", True)]
     assert server.say(m.MessagePublished("they", "you", "psst")) == []
@@ -54,7 +54,7 @@ def test_a_session_says_a_line_at_its_table() -> None:
 
 
 def test_where_the_chat_is_off_a_session_says_so_at_once(session: Session) -> None:
-    server = ScriptedServer(session, "secret")
+    server = ScriptedServer(session)
     server.say(m.ServerStatus(True, "1", 1, "open", chat=False))
     with pytest.raises(WireError, match="chat_off"):
         session.say("Ahoy!")

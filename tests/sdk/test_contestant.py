@@ -64,7 +64,7 @@ def test_a_turn_that_a_bot_loses_ends_at_once(answer: Callable[[View], Any], boo
     sealer = Sealer("secret", bytes(16))
     session = Session("me", "secret", generator(2), sealer=sealer)
     playing = Contestant(salvo.bot(answer)(), session, Wire(), seed=1, strict=False)
-    server = ScriptedServer(session, "secret", book)
+    server = ScriptedServer(session, book)
     for event in server.open_lobby("me", "you"):
         playing.handle(event)
     server.say(m.ServerStatus(True, "0", 1, "open", protocol=m.Protocol(1, minor)), retained=True)

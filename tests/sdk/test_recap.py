@@ -87,7 +87,7 @@ def as_read(recap: m.Recap) -> m.Recap:
 def taken_up(recap: m.Recap, book: RuleBook = SALVO) -> Session:
     """A killed team's new process, which has nothing but the rules and its recap."""
     session = Session(recap.to, "secret", generator(2), sealer=SEALER)
-    server = ScriptedServer(session, "secret", book)
+    server = ScriptedServer(session, book)
     server.say(m.ServerStatus(True, "0", recap.game, "open"), m.RulesAnnounced(book, "", 60, 30, 300, 3))
     server.say(m.StateChanged(State.TURN), retained=True)
     session.connected()

@@ -46,7 +46,7 @@ def session() -> Session:
 
 @pytest.fixture
 def server(session: Session) -> ScriptedServer:
-    return ScriptedServer(session, "secret")
+    return ScriptedServer(session)
 
 
 def listed(session: Session, server: ScriptedServer) -> None:
@@ -266,7 +266,7 @@ def test_a_team_that_comes_back_draws_what_it_would_have_drawn(fallen: tuple[str
     drawn = []
     for lost in (False, True):
         session = Session("me", "secret", generator(2), sealer=SEALER)
-        server = ScriptedServer(session, "secret")
+        server = ScriptedServer(session)
         listed(session, server)
         server.say(m.PlayersListed(("me", "you", "they")))
         my_turn(session, server)
@@ -633,7 +633,7 @@ def test_teams_do_not_ask_again_at_the_same_moments_and_the_bots_randomness_is_n
     for name in ("me", "you", "me"):
         random = generator(5)
         session = Session(name, "secret", random, sealer=SEALER)
-        waiting_in_lobby(session, ScriptedServer(session, "secret"))
+        waiting_in_lobby(session, ScriptedServer(session))
         moments.append(requests_until(session, 60.0))
         assert random.random() == generator(5).random()
     assert moments[0] == moments[2] != moments[1]
@@ -775,7 +775,7 @@ def test_the_secret_is_sealed_for_a_server_that_has_a_key(session: Session, serv
 def test_a_server_that_is_known_by_its_key_is_never_asked_openly() -> None:
     """Who keeps /game/server away, or publishes one without keys, must not get the secret."""
     session = Session("me", "secret", generator(2), sealer=SEALER, always_seal=True)
-    server = ScriptedServer(session, "secret")
+    server = ScriptedServer(session)
     session.connected(0.0)
     session.handle_timer(100.0)
     assert ServerMet(None) in server.say(status(None), retained=True)
@@ -844,23 +844,6 @@ def test_a_refusal_to_somebody_who_used_the_name_is_nothing(session: Session, se
     assert session.handle_timer(9.9) == []
 
 
-def test_every_command_is_fit_for_the_strict_profile(session: Session) -> None:
-    """Sealed request, and game, turn, number and target in every shot: nothing more is asked there."""
-    server = ScriptedServer(session, "secret", identity=IDENTITY)
-    session.connected()
-    server.open_lobby()
-    server.say(m.PlayersListed(("me", "you")))
-    session.place(FLEET, 0.0)
-    my_turn(session, server)
-    session.fire([Shot("you", x, 1) for x in range(1, 6)])
-    outbox = session.take_outbox()
-    assert all(p.payload[:1] != b"{" for p in outbox if p.topic == "/game/request_participation")
-    commands = [server.read(publication, SEALER) for publication in outbox]
-    assert ParticipationRequest("", "me", "secret") in commands
-    shots = [c for c in commands if isinstance(c, m.Fire)]
-    assert [c.context for c in shots] == [m.ShotContext(1, 1, number, "you") for number in range(1, 6)]
-
-
 # --- the signed log -----------------------------------------------------------------------------------------------
 
 
@@ -904,7 +887,7 @@ def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
 def test_a_made_up_refusal_does_not_draw_out_the_secret_before_the_server_is_known() -> None:
     """On an open broker anyone can refuse a name; the session asked again at once, openly, though it knew the key."""
     session = Session("me", "secret", generator(2), sealer=SEALER, always_seal=True)
-    server = ScriptedServer(session, "secret")
+    server = ScriptedServer(session)
     session.connected(0.0)
     server.say(m.StateChanged(State.LOBBY), m.CommandRefused("me", "not_in_roster", "no"))
     for now in range(1, 30):
@@ -930,7 +913,7 @@ def salts(session: Session) -> set[bytes]:
 def placed_at(keys: m.ServerKeys | None, name: str = "me") -> set[bytes]:
     """Return the salts under which a new process places its fleet."""
     session = Session(name, "secret", generator(2))
-    server = ScriptedServer(session, "secret")
+    server = ScriptedServer(session)
     server.say(status(keys), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.LOBBY), retained=True)
     session.connected()
     server.say(m.PlayersListed((name,)))
@@ -1067,7 +1050,7 @@ def test_the_end_of_an_aborted_game_is_told_in_whatever_order_it_arrives(
 ) -> None:
     for order in permutations(ABORTED):
         session = Session("me", "secret", generator(2), sealer=SEALER)
-        server = ScriptedServer(session, "secret")
+        server = ScriptedServer(session)
         listed(session, server)
         my_turn(session, server)
         [ended] = server.say(*order)

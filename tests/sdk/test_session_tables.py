@@ -64,7 +64,7 @@ class Team:
 
     def __init__(self) -> None:
         self.session = Session("me", "secret", generator(2), sealer=SEALER)
-        self.server = ScriptedServer(self.session, "secret")
+        self.server = ScriptedServer(self.session)
         self.say = self.server.say
 
     def place(self) -> None:

@@ -177,7 +177,7 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
     for name in ("a", "b"):
         sealer = Sealer(f"secret {name}", bytes(16))
         sessions[name] = Session(name, f"secret {name}", generator(name), sealer=sealer)
-        servers[name] = (ScriptedServer(sessions[name], f"secret {name}", small(book)), sealer)
+        servers[name] = (ScriptedServer(sessions[name], small(book)), sealer)
 
     def say(*said: m.Announcement) -> None:
         for name, (server, _) in servers.items():
