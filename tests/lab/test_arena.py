@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import salvo
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
-from salvo.rules import BOOKS, Fleet
+from salvo.rules import Fleet
 from salvo.sources import load
 from salvo.view import Shot, View
 from salvo_lab import arena
@@ -86,31 +85,6 @@ def test_an_illegal_salvo_names_bot_seed_turn_and_what_is_allowed(answer: Any, t
     assert text in raised.value.text
     assert raised.value.text.startswith("test_arena.py:")  # where the function begins
     assert raised.value.text.endswith(", turn 1; seed 7, game 1)")
-
-
-@pytest.mark.parametrize("rules", ["salvo", "spaced"])
-@pytest.mark.parametrize("number", [float, Fraction])
-def test_numbers_that_equal_whole_ones_are_as_good_and_end_as_shots(number: Any, rules: str) -> None:
-    class Numeric(Hunter):
-        def choose_salvo(self, view: View) -> Any:
-            return [(player, number(x), number(y)) for player, x, y in super().choose_salvo(view)]
-
-    last: list[View] = []
-
-    class Looking(Numeric):
-        def choose_salvo(self, view: View) -> Any:
-            last[:] = [view]
-            return super().choose_salvo(view)
-
-    book, heard = BOOKS[rules], list[Shot]()
-    plain = arena.play({"a": Hunter(), "b": Hunter()}, seed=5, book=book)
-    same = arena.play(
-        {"a": Looking(), "b": Looking()}, seed=5, book=book, listener=lambda shots, result: heard.extend(shots)
-    )
-    assert same == plain
-    assert {type(shot) for shot in heard} == {Shot}
-    assert {type(shot) for salvo in last[0].salvos for shot in salvo.shots} == {Shot}
-    assert all(type(shot.x) is type(shot.y) is int for shot in heard)
 
 
 def test_a_bot_that_exits_is_named_but_a_signal_ends_the_program() -> None:

@@ -92,15 +92,6 @@ def test_an_illegal_action_is_refused_and_changes_nothing(illegal: Callable[[Bat
     assert game.agent_selection == before[1]
 
 
-def test_an_illegal_action_ends_a_wrapped_game_with_a_defeat() -> None:
-    game = env("standard")
-    game.reset(seed=1)
-    agent = game.agent_selection
-    game.step(100)
-    assert game.rewards[agent] == -1
-    assert game.terminations[agent]
-
-
 def test_an_observation_has_no_more_than_the_rules_announce() -> None:
     game = Battleship("salvo")
     game.reset(seed=3)

@@ -129,17 +129,6 @@ def test_the_admiral_never_excludes_the_truth(book: RuleBook) -> None:
     arena.play({"admiral": Sworn(fleets), "b": Foolish(fleets)}, seed=9, book=book)
 
 
-@pytest.mark.parametrize("kind", [Density, MeanField, Admiral])
-def test_who_plays_against_one_that_fires_at_itself_plays_on(kind: type[Bot]) -> None:
-    class Suicidal(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            own = [Shot(view.me, x, y) for x, y in map(view.rules.grid.xy, view.fleet.cells)]
-            return own[view.turn % 12 :][: view.shots - 1]
-
-    for game in range(1, 4):
-        assert arena.play({"one": kind(), "other": Suicidal()}, seed=2, game=game).winner == "one"
-
-
 def test_the_admiral_prefers_a_salvo_whose_answer_tells_where_to_fire_next() -> None:
     """Each cell is as likely as the others; what tells the two fleets apart are two cells of one of them."""
     fleets = [mask_of([0, 2, 4])] * 10 + [mask_of([1, 3, 5])] * 10

@@ -220,25 +220,6 @@ def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyP
     assert len(told[1].results) == 2
 
 
-def test_a_program_that_places_no_legal_fleet_plays_with_a_drawn_one(
-    caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
-    script = tmp_path / "cramped.py"
-    ships = [{"ship": ship.name, "coordinates": "1;1", "Orientation": "HORIZONTAL"} for ship in SALVO.fleet]
-    script.write_text(
-        "import json, sys\n"
-        "for line in sys.stdin:\n"
-        "    told = json.loads(line)\n"
-        f"    answer = dict(fleet={ships!r}) if told['type'] == 'fleet' else dict(skip=True)\n"
-        "    if 'id' in told: print(json.dumps({'id': told['id'], **answer}), flush=True)\n"
-    )
-    with closing(make(f"exec:{PYTHON} {script}")) as program:
-        outcome, _ = play({"ann": program, "bob": RandomBot()})
-    assert "bad_fleet: overlap: " in caplog.messages[0]
-    assert "; a random fleet is placed instead; again: " in caplog.messages[0]
-    assert outcome.winner == "bob"
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_nobody_is_left_when_we_are_told_to_end(number: signal.Signals) -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +29,6 @@ from salvo.rules import (
 )
 from salvo.view import Feed, Shot, Untouched, View
 from salvo_lab import arena
-from salvo_lab.bots.random_bot import RandomBot
 
 BOOKS = [
     SALVO,
@@ -120,28 +118,6 @@ def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: 
     arena.play({name: Kept(whims, told) for name in names}, seed=seed, book=book, listener=told.listen)
     for name, view in views.items():
         assert known(view) == known(told.views[name])
-
-
-@pytest.mark.long
-@settings(max_examples=12)
-@given(seed=st.integers(0, 10**6), players=st.integers(2, 5), book=st.sampled_from(BOOKS))
-def test_looking_changes_nothing(seed: int, players: int, book: RuleBook) -> None:
-    """Who looks and who does not draw the same cells: nothing that is put off depends on being looked at."""
-
-    class Nosy(RandomBot):
-        def choose_salvo(self, view: View) -> Sequence[Shot]:
-            known(view)
-            shots = super().choose_salvo(view)
-            known(view)
-            return shots
-
-    def salvos(kind: type[Bot]) -> list[tuple[tuple[Shot, ...], SalvoResolved]]:
-        heard: list[tuple[tuple[Shot, ...], SalvoResolved]] = []
-        bots = {f"bot{seat}": kind() for seat in range(players)}
-        arena.play(bots, seed=seed, book=book, listener=lambda shots, result: heard.append((tuple(shots), result)))
-        return heard
-
-    assert salvos(Nosy) == salvos(RandomBot)
 
 
 acts = st.lists(

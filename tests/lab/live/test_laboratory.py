@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from kit.command_line import run
 from kit.processes import started, without_settings
 from kit.terminal import Terminal
 from kit.waiting import until
-from salvo_lab.templates import FOLDER
 
 SALVO = [sys.executable, "-m", "salvo"]
 BOT = """\
@@ -223,19 +221,4 @@ def test_a_save_frees_dev_of_a_bot_that_never_answers(bot: Path, hanging: str) -
         hung = _children(playing.pid)
         bot.write_text(BOT)
         assert _said(playing)["games"] == 20
-        _until_gone(hung)
-
-
-def test_a_save_ends_a_program_that_never_answers(tmp_path: Path) -> None:
-    program = tmp_path / "mine.py"
-    program.write_text(HANGS)
-    command = f"exec:{shlex.quote(sys.executable)} mine.py"
-    arguments = (*SALVO, "dev", command, "--against", "random", "--games", "4", "--jobs", "1", "--json")
-    with started(arguments, stdout=subprocess.PIPE, cwd=tmp_path, env=_environment()) as playing:
-        until((tmp_path / "hangs").exists)
-        (worker,) = _children(playing.pid)
-        hung = _children(worker)
-        program.write_text((FOLDER / "program.py").read_text())
-        assert _said(playing)["games"] == 4
-        assert hung
         _until_gone(hung)

@@ -6,7 +6,6 @@ import json
 import os
 import select
 import shlex
-import signal
 import socket
 import subprocess
 import sys
@@ -266,24 +265,3 @@ def test_a_stranger_in_a_sandbox_reaches_nothing_and_plays(tmp_path: Path, monke
     assert (played.returncode, played.stderr) == (0, "")
     games = json.loads(played.stdout)["games"]
     assert [(game["strikes"], game["forfeited"]) for game in games] == [({}, [])] * 2
-
-
-def test_a_worker_ends_with_whoever_started_it_even_while_it_starts() -> None:
-    script = (
-        "import multiprocessing, os, signal, sys\n"
-        "from salvo_lab.programs.worker_process import WorkerProcess\n"
-        "from salvo.programs import keeper, linux\n"
-        "def work(pipe):\n    signal.pause()\n"
-        "def orphan():\n    os.getppid() == PARENT and os.kill(PARENT, signal.SIGKILL)\n"
-        "    while os.getppid() == PARENT:\n        pass\n"
-        "PARENT = os.getpid()\nlead = linux.lead_session\n"
-        "linux.lead_session = lambda: (orphan(), lead())\n"
-        "WorkerProcess(multiprocessing.get_context('fork'), work)\nsignal.pause()\n"
-    )
-    ours, theirs = os.pipe()
-    done = subprocess.run([sys.executable, "-c", script], pass_fds=[theirs], timeout=60, check=False)
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as pipe:
-        assert done.returncode == -signal.SIGKILL
-        assert select.select([pipe], [], [], 60)[0], "a process of the worker has the pipe open"
-        assert pipe.read() == b""

@@ -22,11 +22,10 @@ from kit.players import Heard, join
 from kit.processes import without_settings
 from salvo.adapter import closing
 from salvo.errors import BotError
-from salvo.sources import load, make
+from salvo.sources import make
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import simulate
-from salvo_lab.testing import check_bot
 
 #: What is made in one turn belongs to a loop, and is used in the next turn.
 ASYNC = """\
@@ -76,10 +75,6 @@ def play_many(file: Path, method: str) -> str:
     assert "failed: mine 2 times, first " in said
     assert f"salvo play {file} random --seed 1 --traceback" in said
     return said
-
-
-def compare(file: Path, method: str) -> str:
-    return _command("compare", str(file), "random", "--games", "2", "--jobs", "1", "--traceback")
 
 
 def solo(file: Path, method: str) -> str:
@@ -142,11 +137,7 @@ def here(file: Path, method: str) -> str:
     return f"{failure.text}\n{failure.trace}"
 
 
-def in_a_test(file: Path, method: str) -> str:
-    return "\n".join(check_bot(load(str(file)), games=1).problems)
-
-
-IN_PROCESS: list[Place] = [play, play_many, compare, solo, notebook, here, in_a_test]
+IN_PROCESS: list[Place] = [play, play_many, solo, notebook, here]
 OF_ITS_OWN: list[Place] = [tournament, program, script]
 
 
