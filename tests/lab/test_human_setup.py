@@ -50,6 +50,22 @@ def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
     assert setup.missing == ("battleship", "submarine1", "submarine2")
 
 
+def test_a_square_from_which_no_end_is_possible_is_refused_and_another_one_or_cancel_begins_anew() -> None:
+    setup = Setup(SPACED)
+    _place(setup, "aircraftcarrier", "A1", "A5")
+    before = setup.marks
+    setup.choose("cruiser")
+    with pytest.raises(IllegalCommand, match="too close"):
+        setup.click(_cell("B3"))
+    assert _names(setup.offered) == []
+    setup.click(_cell("H8"))
+    assert setup.click(_cell("J10")) == "Cruiser: one end is J10; choose the other one"
+    assert _names(setup.offered) == ["H10", "J8"]
+    setup.cancel()
+    assert setup.marks == before
+    assert "cruiser" in setup.missing
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=list(BOOKS))
 def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:

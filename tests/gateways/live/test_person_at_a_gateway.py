@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from gateways.classic_client import Program, Tcp
+from kit.clicking import Clicker
 from kit.person_at_a_terminal import SALVO, clean_environment, shoot_cells
 from kit.ports import Port
+from kit.processes import started
 from kit.terminal import Terminal
 from salvo.rules import SPACED
 
@@ -49,3 +54,34 @@ def test_a_person_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Pat
         assert person.end() == 0
         assert person.is_restored
     assert (program.won, program.begun, broken) == ([False, False], [False, True], [])
+
+
+@pytest.mark.long
+def test_a_person_who_clicks_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Path, port: Port) -> None:
+    words = ["gateway", "classic", "--listen", port.address, "--opponent", "human", "--browser"]
+    with (
+        ThreadPoolExecutor(1) as thread,
+        started([SALVO, *words], stdout=subprocess.PIPE, env=clean_environment(tmp_path)) as process,
+    ):
+        assert process.stdout is not None
+        with contextlib.closing(Clicker(process.stdout.readline().strip())) as person:
+            assert person.picture["title"] == "Connecting as server"
+            assert (person.picture["boards"], [word for word, *_ in person.picture["actions"]]) == ([], ["leave"])
+            person.until(lambda picture: any(port.address in line for line in picture["news"]))
+            program = Program(Tcp(("127.0.0.1", port.number)), 1)
+            program.connect()
+            played = thread.submit(program.play, 1)
+            person.until(lambda picture: picture["title"] == "Setup")
+            person.do(act="random")
+            person.do(act="done")
+            for _, ship in program.fleet:
+                for row, column in ship:
+                    person.until(lambda picture: picture["title"] == "Shoot")
+                    person.do(click=[person.picture["target"], row * 10 + column])
+            person.until(lambda picture: picture["title"] == "End")
+            assert person.picture["message"].startswith("You win. house wins game 1.")
+            played.result(60)
+            program.line.close()
+            person.do(act="leave")
+        assert process.wait(60) == 0
+    assert program.won == [False]

@@ -13,7 +13,7 @@ from kit.page_of_a_command import faults, sitting
 from kit.person import fleet_of_random
 from kit.person_at_a_terminal import contest_on, pond_file
 from kit.programs import needs
-from salvo.rules import Fleet, RuleBook
+from salvo.rules import BOOKS, Fleet, RuleBook
 from salvo.rules.files import load_book
 
 pytestmark = [needs("chromium"), pytest.mark.long]
@@ -135,6 +135,41 @@ def test_a_game_is_set_up_and_won_by_keyboard_alone(window: Browser, tmp_path: P
         _message(window, "You win. human wins game 1")
         window.press("q")
         _message(window, "You have left")
+        assert process.wait(60) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("like", list(BOOKS))
+def test_a_game_by_every_ruleset_is_won_by_clicking(window: Browser, tmp_path: Path, like: str) -> None:
+    rules, book, rival = _book_and_rival(tmp_path, like, "7")
+    with sitting(window, tmp_path, "play", "human", "random", "--rules", rules, "--seed", "7") as process:
+        window.click("[data-word=random]")
+        until(window, "document.querySelector('[data-word=done][aria-disabled=false]')")
+        window.click("[data-word=done]")
+        left, fired = sorted(rival.cells), 0
+        while left:
+            until(window, "document.title.startsWith('Shoot') && document.querySelector('#message').innerText")
+            shots, turn = 1, text(window, "#about")
+            if book.longest_salvo > 1:
+                shots = int(window.run("return document.querySelector('#message').innerText.match(/[0-9]+/)[0]"))
+            salvo, left = left[:shots], left[shots:]
+            for cell in salvo:
+                window.click(_cell("target", cell))
+            fired += len(salvo)
+            if book.longest_salvo == 1:
+                until(window, f"{_hits('target')} === {fired}")
+            else:
+                until(window, "document.querySelector('[data-word=fire][aria-disabled=false]')")
+                window.click("[data-word=fire]")
+                if len(salvo) < shots and book.skipping:
+                    until(window, "document.querySelector('[data-word=skip][aria-disabled=false]')")
+                    window.click("[data-word=skip]")
+                changed = f"document.querySelector('#about').innerText !== {json.dumps(turn)}"
+                until(window, f"document.title.startsWith('End') || {changed}")
+        until(window, "document.title.startsWith('End')")
+        assert "You win. human wins game 1" in text(window, "#message")
+        assert window.complaints() == []
+        window.click("[data-word=leave]")
         assert process.wait(60) == 0
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from kit import players
+from kit.cable import Cable
+from kit.clicking import Clicker
 from kit.command_line import run
+from kit.killed import Stage, kill
 from kit.person import fleet_of_random
 from kit.person_at_a_terminal import SALVO, clean_environment, contest_on, pond_file, shoot_cells, square_of, turn_of
+from kit.processes import started
 from kit.terminal import Terminal
+from salvo.net.mqtt import BrokerUrl
 from salvo.rules import Fleet, Orientation, RuleBook
 from salvo.rules.files import load_book
 from salvo_display.boards.marks import display_name
@@ -123,3 +130,41 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game(tmp_path: Path) ->
             assert "You win. human wins game 1" in _shoot(person, book, fleet_of_random(book, "5"))
             person.press("ctrl+c")
             assert person.end() == 130
+
+
+@pytest.mark.long
+def test_a_person_s_turn_goes_on_after_the_line_was_cut_and_after_the_server_was_killed(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, None)
+    pond_file(tmp_path, "streak")
+    book = load_book(str(stage.rules))
+    patient = ["--turn-seconds", "600", "--placement-seconds", "600"]
+    server = stage.serve(*patient)
+    address = BrokerUrl.parse(stage.url)
+    with contextlib.ExitStack() as stack:
+        stack.callback(stage.end)
+        cable = stack.enter_context(Cable(address.port))
+        words = [SALVO, "join", f"mqtt://127.0.0.1:{cable.port}", "human", "--browser", "--games", "1"]
+        given = clean_environment(tmp_path) | {"SALVO_SECRET": "of-mine"}
+        process = stack.enter_context(started(words, stdout=subprocess.PIPE, env=given))
+        assert process.stdout is not None
+        person = stack.enter_context(contextlib.closing(Clicker(process.stdout.readline().strip())))
+        players.join(stage.url, "random", seed="5", games=1, pin=False)
+        person.until(lambda picture: picture["title"] == "Setup")
+        person.do(act="random")
+        person.do(act="done")
+        person.until(lambda picture: picture["title"] == "Shoot" and not picture["trouble"])
+        cable.plugged = False
+        cable.cut()
+        person.until(lambda picture: picture["trouble"] == "connection lost")
+        cable.plugged = True
+        person.until(lambda picture: picture["title"] == "Shoot" and not picture["trouble"])
+        kill(server)
+        person.until(lambda picture: picture["trouble"])
+        stage.serve(*patient)
+        for cell in sorted(fleet_of_random(book, "5").cells):
+            person.until(lambda picture: picture["title"] in ("Shoot", "End") and not picture["trouble"])
+            person.do(click=[person.picture["target"], cell])
+        person.until(lambda picture: picture["title"] == "End")
+        assert person.picture["message"].startswith("You win. human wins game 1.")
+        person.do(act="leave")
+        assert process.wait(60) == 0
