@@ -66,8 +66,6 @@ def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
         return f"{player} finds a target: {salvo.hits} of {salvo.shots} hit."
     if not salvo.shots:
         return f"{player}'s bot gave up the turn." if salvo.given_up else f"{player} lets the turn pass."
-    if not salvo.hits:
-        return f"{player} hits nothing but water."
     return ""
 
 

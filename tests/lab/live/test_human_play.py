@@ -158,9 +158,11 @@ def test_a_person_s_turn_goes_on_after_the_line_was_cut_and_after_the_server_was
         person.until(lambda picture: picture["trouble"] == "connection lost")
         cable.plugged = True
         person.until(lambda picture: picture["title"] == "Shoot" and not picture["trouble"])
+        cable.plugged = False  # it ends at a server that is there
         kill(server)
         person.until(lambda picture: picture["trouble"])
         stage.serve(*patient)
+        cable.plugged = True
         for cell in sorted(fleet_of_random(book, "5").cells):
             person.until(lambda picture: picture["title"] in ("Shoot", "End") and not picture["trouble"])
             person.do(click=[person.picture["target"], cell])

@@ -107,7 +107,7 @@ function announce(text) {
 
 function setClock() {
   const { state, turn, lobby } = picture;
-  const left = state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? (lobby.begins_ms ?? lobby.left_ms) : null;
+  const left = inLeague(picture) ? null : state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? (lobby.begins_ms ?? lobby.left_ms) : null;
   ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
   say(find("clockword"), state !== "lobby" ? "" : begun() ? "shown in" : "starts in");
   tick();
@@ -275,9 +275,8 @@ function drawLobby() {
 }
 
 // A round of a league: who plays whom and where, and once it has been played, who was first.
-function drawRound({ name, round, rounds, over, left, matches, rows }) {
-  const title = over ? `${plain(name)}: final table` : [plain(name), round ? `round ${round}${rounds ? ` of ${rounds}` : ""}` : "", left].filter(Boolean).join(" · ");
-  say(find("roster-count"), title);
+function drawRound({ name, over, left, matches, rows }) {
+  say(find("roster-count"), over ? "Final table" : [plain(name), left].filter(Boolean).join(" · "));
   const lines = over ? rows : matches;
   find("roster").dataset.size = lines.length > 16 ? "crowd" : lines.length > 8 ? "many" : "few";
   fill(find("roster"), JSON.stringify(["league", over, lines]), () => (over ? rows.map(aRow) : matches.map(aMatch)));
@@ -291,7 +290,7 @@ function aMatch({ teams, table, places }) {
   return make("li", places.length ? "match complete" : "match", ...order.map(([team, place]) => aTeam(team, place)), make("span", "placed", told));
 }
 
-const aRow = (row) => make("li", `complete${row.place === 1 ? " first" : ""}`, aTeam(row, row.place), make("span", "placed", counted(Number(row.points.toFixed(2)), "point")));
+const aRow = (row) => make("li", `row complete${row.place === 1 ? " first" : ""}`, aTeam(row, row.place), make("span", "placed", counted(Number(row.points.toFixed(2)), "point")));
 
 // --- beside the boards -----------------------------------------------------------------------------------------------
 
@@ -314,7 +313,8 @@ function columnHeads(...heads) {
 
 function drawSide() {
   const { feed, chat, league } = picture;
-  const standings = league?.rows.length ? league.rows : picture.standings;
+  const inTable = inLeague(picture) && league.over; // the boards' place has the final table
+  const standings = inTable ? [] : league?.rows.length ? league.rows : picture.standings;
   say(find("standings").querySelector("h2"), league?.rows.length ? plain(league.name) : "This evening");
   fill(find("feed-list"), JSON.stringify(feed), () =>
     feed.map((item) => {
