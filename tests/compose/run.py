@@ -572,6 +572,7 @@ def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
         used.compose("down", "-v")
         used.pipe(*run, "--entrypoint", "tee", "server", archive, given=stored)
         used.compose(*run, "server", "restore", archive)
+        used.settings = {**SETTINGS, "SALVO_RESUME": "crash"}
         go_up(used)
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
 

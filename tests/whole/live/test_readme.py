@@ -88,7 +88,7 @@ ELSEWHERE = {
         "tests/compose/run.py",
         '"server", "restore", archive',
     ),
-    "docker compose up --detach": ("tests/compose/run.py", '"up", "-d"'),
+    "SALVO_RESUME=crash docker compose up --detach": ("tests/compose/run.py", '"SALVO_RESUME": "crash"'),
     "salvo serve --broker mqtt://BROKER:1884 --journal postgresql://salvo@DATABASE/salvo --standby": (
         "tests/failover/run.py",
         '"--standby"',
