@@ -45,8 +45,8 @@ class Guest(NamedTuple):
 class DoorListener(Protocol):
     """Who learns what the client does."""
 
-    def connected(self, guest: Guest, others: int) -> None:
-        """A connection was accepted; ``others`` were open at that time."""
+    def connected(self, guest: Guest, others: Sequence[str]) -> None:
+        """A connection was accepted; ``others`` are the client ids of those that were open at that time."""
 
     def subscribed(self, filters: Sequence[tuple[str, int]]) -> None:
         """The client has subscribed to these filters with these QoS."""
@@ -162,7 +162,8 @@ class JudgeDoor:
     def admit(self, connection: _Connection, greeting: p.Greeting, stays: bool) -> tuple[_Session, bool]:
         """Return the session of a new connection, and whether it was there before; an older connection of it ends."""
         others = [each for each in self.connections if each is not connection]
-        self.listener.connected(Guest(connection.time(), connection.level, greeting), len(others))
+        guest = Guest(connection.time(), connection.level, greeting)
+        self.listener.connected(guest, [other.client_id for other in others])
         for other in others:
             if other.client_id == greeting.client_id:
                 other.abort()

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from salvo import topics
 from salvo_audit.check.answers import MOST_REFUSED, ServerAnswers
-from salvo_audit.check.commands import CommandReader, JudgedCommand
-from salvo_audit.check.door import Guest, JudgeDoor, ReceivedPublication, matches
+from salvo_audit.check.door import JudgeDoor, ReceivedPublication
+from salvo_audit.check.observed import ObservedClient
 from salvo_audit.check.program import ClientProgram
 from salvo_audit.check.results import Results
 from salvo_audit.check.table import StagedSalvo, StagedTable
@@ -63,7 +63,7 @@ class Stage:
     """Where a scenario plays.
 
     Attributes:
-        commands: what the client has sent, judged and read, in order.
+        client: the client under test, as the broker meets it.
         answers: what the server does with them.
         elsewhere: the broker where it plays, if that is not the judge's own.
     """
@@ -76,31 +76,23 @@ class Stage:
         self.results = results
         self.team = team
         self.secret = secret
-        self.table_name = ""
         self.limits = subject.limits
-        self.door = JudgeDoor(self)
+        self._news = asyncio.Event()
+        self.client = ObservedClient(team, secret, self.judge, self._news.set)
+        self.door = JudgeDoor(self.client)
         self.table = StagedTable(self._publish)
-        self.answers = ServerAnswers(self.table, self.judge, team, secret)
+        self.answers = self.client.answers = ServerAnswers(self.table, self.judge, team, secret)
         self.program: ClientProgram | None = None
-        self.guests: list[Guest] = []
-        self.filters: dict[str, int] = {}
-        self.commands: list[JudgedCommand] = []
         self.twist: Callable[[str, bytes, bool], Sequence[tuple[str, bytes, bool]]] | None = None
         self.copies = 1
         self.elsewhere = ""
         self.tries = "mqtt/connects"
-        self._state_published = False
-        self._arrived: asyncio.Queue[ReceivedPublication] = asyncio.Queue()
-        self._reading = 0
-        self._news = asyncio.Event()
-        self._reader = CommandReader(secret, team, "", self._judge_message)
         self._task: asyncio.Task[None] | None = None
-        self._nonces: dict[bytes, ReceivedPublication] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="salvo-check-")
         self._time = asyncio.get_running_loop().time
 
     async def __aenter__(self) -> Stage:
-        self._task = asyncio.create_task(self._read_all())
+        self._task = asyncio.create_task(self.client.read_all())
         await self.door.open(self.subject.host, self.subject.port)
         return self
 
@@ -125,9 +117,6 @@ class Stage:
         else:
             self.results.failed(case, seen, self.name, expected=expected, publication=publication)
         return fine
-
-    def _judge_message(self, case: str, fine: bool, expected: str, seen: str, publication: ReceivedPublication) -> None:
-        self.judge(case, fine, seen, expected=expected, publication=publication)
 
     # --- waiting ----------------------------------------------------------------------------------------------------
 
@@ -171,7 +160,7 @@ class Stage:
         await self._judged()
 
     async def _judged(self) -> None:
-        await self.until(lambda: self._arrived.empty() and not self._reading, _ACK_SECONDS)
+        await self.until(lambda: self.client.is_judged, _ACK_SECONDS)
 
     async def quiet(self, seconds: float = QUIET_SECONDS) -> None:
         """Give the client time for what it must not do, after it has received everything."""
@@ -182,8 +171,8 @@ class Stage:
     async def settled(self) -> None:
         """Wait until the client has sent nothing for a while."""
         end, sent = self._time() + self.limits.firing, -1
-        while sent != len(self.commands) and self._time() < end:
-            sent = len(self.commands)
+        while sent != len(self.client.commands) and self._time() < end:
+            sent = len(self.client.commands)
             await self.quiet()
 
     async def still_there(self, case: str) -> None:
@@ -199,112 +188,22 @@ class Stage:
     # --- the broker -------------------------------------------------------------------------------------------------
 
     def _publish(self, topic: str, payload: bytes, retain: bool) -> None:
-        prefix = f"/{self.table_name}" if self.table_name else ""
         given = [(topic, payload, retain)]
         if self.twist is not None:
             given = list(self.twist(topic, payload, retain))
         for each, text, retained in given:
-            self.door.publish(prefix + each, text, retain=retained, copies=self.copies)
+            self.door.publish(self.client.topic(each), text, retain=retained, copies=self.copies)
         if topic == "/game/state":
-            self._state_published = True
-
-    def connected(self, guest: Guest, others: int) -> None:
-        self.guests.append(guest)
-        greeting = guest.greeting
-        self.judge("mqtt/connects", True, "")
-        self.judge(
-            "mqtt/no-will",
-            greeting.will is None,
-            "a CONNECT with a last will",
-            expected="a CONNECT without a last will",
-        )
-        login = (greeting.username, greeting.password)
-        seen = f"the user {greeting.username!r} with {self._password_name(greeting.password)}"
-        fine = login in ((None, None), (self.team, self.secret))
-        self.judge(
-            "mqtt/user-is-team", fine, seen, expected=f"the user {self.team!r} with the team's secret, or no login"
-        )
-        gap = others and any(connection.client_id != greeting.client_id for connection in self.door.connections)
-        self.judge("mqtt/one-connection", not gap, f"{others + 1} connections at once")
-        self._news.set()
-
-    def _password_name(self, password: str | None) -> str:
-        if password == self.secret:
-            return "the team's secret"
-        return "no password" if password is None else "another password"
-
-    def subscribed(self, filters: Sequence[tuple[str, int]]) -> None:
-        self.filters |= dict(filters)
-        low = [name for name, qos in filters if not qos]
-        self.judge("mqtt/qos-subscribe", not low, f"QoS 0 for {', '.join(low)}")
-        prefix = f"/{self.table_name}" if self.table_name else ""
-        greedy = [name for name, _ in filters if matches(name, f"{prefix}/game/request_participation")]
-        self.judge("mqtt/no-greedy-filter", not greedy, f"the filter {', '.join(greedy)}")
-        self._news.set()
-
-    def published(self, publication: ReceivedPublication) -> None:
-        self.judge("mqtt/qos-publish", publication.qos == 1, f"QoS {publication.qos}", publication=publication)
-        self.judge("mqtt/no-retain", not publication.retain, "the retain flag", publication=publication)
-        self.judge(
-            "join/waits-for-state",
-            self._state_published and any(matches(each, self._topic("/game/state")) for each in self.filters),
-            "a message before /game/state has come",
-            publication=publication,
-        )
-        self._arrived.put_nowait(publication)
-        self._reading += 1
-        self._news.set()
-
-    def _topic(self, topic: str) -> str:
-        return f"/{self.table_name}{topic}" if self.table_name else topic
-
-    def noticed(self) -> None:
-        self._news.set()
-
-    def broke(self, fault: str) -> None:
-        self.judge("mqtt/well-formed", False, fault)
-        self._news.set()
+            self.client.state_published = True
 
     # --- messages ---------------------------------------------------------------------------------------------------
 
-    async def _read_all(self) -> None:
-        while True:
-            publication = await self._arrived.get()
-            command = await self._reader.read(publication)
-            self._judge_command(command)
-            self.commands.append(command)
-            self.answers.answer(command)
-            self._reading -= 1
-            self._news.set()
-
-    def _judge_command(self, command: JudgedCommand) -> None:
-        publication = command.publication
-        is_request = command.kind == topics.REQUEST_PARTICIPATION.name
-        leaks = self.secret.encode() in publication.payload or self.secret in publication.topic
-        self.judge(
-            "sec/secret-stays-secret", is_request or not leaks, "the secret in another message", publication=publication
-        )
-        if not command.nonce:
-            return
-        before = self._nonces.setdefault(command.nonce, publication)
-        repeated = before is not publication and before[1:3] != publication[1:3]
-        self.judge("seal/nonce-once", not repeated, f"the nonce {command.nonce.hex()} again", publication=publication)
-        salts = self.answers.salts
-        if command.opened and command.salt not in salts:
-            salts.append(command.salt)
-        self.judge("seal/one-salt", len(salts) < 2, f"{len(salts)} salts", publication=publication)
-
     # --- what most scenarios begin with -----------------------------------------------------------------------------
-
-    def seal_requests(self, private_key: bytes | None) -> None:
-        """Let requests be sealed for the owner of this key."""
-        self._reader.sealing_key = private_key
 
     def at_table(self, name: str) -> None:
         """Play at a further table."""
-        self.table_name = name
         self.table.rules["table"] = name
-        self._reader = CommandReader(self.secret, self.team, name, self._judge_message)
+        self.client.play_at(name)
 
     async def start(self) -> None:
         """Start the client, or wait for it.
@@ -321,7 +220,7 @@ class Stage:
         )
         await self.must(
             "mqtt/subscribes",
-            lambda: any(matches(each, self._topic("/game/state")) for each in self.filters),
+            lambda: self.client.has_subscribed("/game/state"),
             self.limits.connecting,
             "a subscription that has /game/state",
         )
@@ -342,8 +241,8 @@ class Stage:
             "SALVO_SECRET": self.secret,
             "SALVO_KNOWN_SERVERS": str(folder / "known_servers.json"),
         }
-        if self.table_name:
-            variables["SALVO_TABLE"] = self.table_name
+        if self.client.table:
+            variables["SALVO_TABLE"] = self.client.table
         places = {
             "{url}": self.url,
             "{host}": urlsplit(self.url).hostname or "",
@@ -389,12 +288,12 @@ class Stage:
         Raises:
             Unreached: it does not ask.
         """
-        requests = self.sent(topics.REQUEST_PARTICIPATION)
+        requests = self.client.sent(topics.REQUEST_PARTICIPATION)
         await self.must(
             case,
             lambda: self.table.player(self.team) is not None or self._has_asked_wrongly(len(requests)),
             self.limits.asking,
-            f"a request on {self._topic('/game/request_participation')}, in the lobby, with the name {self.team!r}",
+            f"a request on {self.client.topic('/game/request_participation')}, in the lobby, as {self.team!r}",
         )
 
         if self.table.player(self.team) is None:
@@ -402,7 +301,7 @@ class Stage:
 
     def _has_asked_wrongly(self, before: int) -> bool:
         """Whether a request came that lists nobody, after so many."""
-        new = self.sent(topics.REQUEST_PARTICIPATION)[before:]
+        new = self.client.sent(topics.REQUEST_PARTICIPATION)[before:]
         return any(each.body is None or each.body["name"] != self.team for each in new)
 
     async def placed(self, case: str = "place/all-ships") -> None:
@@ -425,7 +324,7 @@ class Stage:
 
     def _is_lost_fleet(self) -> bool:
         """Whether the client has sent as many placements as it has ships, and none can be read or one is wrong."""
-        sent = [command for command in self.commands if command.kind == topics.PLACE.name]
+        sent = self.client.sent(topics.PLACE)
         whole = len(sent) >= len(self.table.rules["fleet"])
         return whole and (self.answers.faulty_ships > 0 or not any(each.body for each in sent))
 
@@ -454,7 +353,7 @@ class Stage:
         Raises:
             Unreached: it does not fire.
         """
-        before = len(self.shots)
+        before = len(self.client.shots)
         self.table.give_turn(self.team, publish_turn=publish_turn)
         await self.wait_for_salvo(case, before)
 
@@ -469,9 +368,9 @@ class Stage:
         """
         table, wanted = self.table, self.table.wanted
         await self.until(
-            lambda: len(table.fired) >= table.wanted or len(self.shots) - before >= wanted, self.limits.firing
+            lambda: len(table.fired) >= table.wanted or len(self.client.shots) - before >= wanted, self.limits.firing
         )
-        sent = len(self.shots) - before
+        sent = len(self.client.shots) - before
         if not sent and table.wanted == wanted:
             seen = self.ended or f"no shot in {self.limits.firing:g} s"
             self.judge(case, False, seen, expected=f"{wanted} shots at once when /game/current is {self.team}")
@@ -480,15 +379,6 @@ class Stage:
         await self.quiet(QUIET_SECONDS / 2)
         few = len(table.fired) < table.wanted and sent < wanted
         self.judge("turn/count", not few, f"{sent} shots", expected=f"{wanted} shots")
-
-    @property
-    def shots(self) -> list[JudgedCommand]:
-        """What the client has sent on fire topics."""
-        return [command for command in self.commands if command.kind == topics.FIRE.name]
-
-    def sent(self, kind: topics.Topic) -> list[JudgedCommand]:
-        """What the client has sent on topics of a kind."""
-        return [command for command in self.commands if command.kind == kind.name]
 
     async def over(self, *winners: str) -> None:
         """End the game, and see that the client is silent."""
@@ -502,9 +392,9 @@ class Stage:
         if self.door.connections and not self.ended:
             owed = self.door.owed
             self.judge("mqtt/acks", not owed, f"{owed} messages without a PUBACK after {_ACK_SECONDS:g} s")
-        if self.guests:
+        if self.client.guests:
             self.judge("mqtt/well-formed", True, "")
-        if self.commands:
+        if self.client.commands:
             self.judge("turn/silent-otherwise", True, "")
             self.judge("turn/no-flood", self.answers.refused < MOST_REFUSED, f"{self.answers.refused} refused messages")
 

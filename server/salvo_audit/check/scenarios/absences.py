@@ -29,11 +29,11 @@ async def _away(
         stage.door.forget_sessions()
     await stage.until(lambda: False, 0.5)
     meanwhile()
-    connections = len(stage.guests)
-    stage.filters = dict(stage.filters) if sessions else {}
+    connections = len(stage.client.guests)
+    stage.client.filters = dict(stage.client.filters) if sessions else {}
     await stage.door.open_again()
     await stage.must(
-        case, lambda: len(stage.guests) > connections, stage.limits.coming_back, "the client connects again"
+        case, lambda: len(stage.client.guests) > connections, stage.limits.coming_back, "the client connects again"
     )
     await stage.delivered()
 
@@ -76,7 +76,7 @@ async def a_broker_away_in_a_game(stage: Stage) -> None:
     await _away(stage, "back/session-lost", sessions=False)
     await stage.must(
         "back/subscribes-again",
-        lambda: stage.filters,
+        lambda: stage.client.filters,
         stage.limits.coming_back,
         "subscriptions on the new connection, which has no session",
     )
@@ -106,9 +106,9 @@ async def a_broker_away_when_it_is_over(stage: Stage) -> None:
     else:
         await _away(stage, "back/when-over", meanwhile=stage.table.next_lobby)
     stage.table.add_rival("blue")
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     await play_on(stage, "back/when-over")
-    fired = len(stage.shots) - before
+    fired = len(stage.client.shots) - before
     stage.judge("back/when-over", fired % 5 == 0, f"{fired} shots", expected="5 shots: all ships are afloat again")
 
 
@@ -123,8 +123,10 @@ async def a_broker_that_is_not_ready(stage: Stage) -> None:
         "back/refused-then-admitted", lambda: len(stage.door.attempts) > attempts, stage.limits.coming_back
     )
     stage.door.refusal = None
-    connections = len(stage.guests)
-    await stage.must("back/refused-then-admitted", lambda: len(stage.guests) > connections, stage.limits.coming_back)
+    connections = len(stage.client.guests)
+    await stage.must(
+        "back/refused-then-admitted", lambda: len(stage.client.guests) > connections, stage.limits.coming_back
+    )
 
 
 @scenario("mqtt/takeover-no-war")
@@ -132,14 +134,14 @@ async def another_program_of_the_team(stage: Stage) -> None:
     await stage.game("blue")
     await stage.delivered()
     loop_time = stage.door.connections[0].time
-    began, first = loop_time(), len(stage.guests)
+    began, first = loop_time(), len(stage.client.guests)
     for number in range(1, 5):
         connections = list(stage.door.connections)
         for connection in connections:
             connection.end(Reason.TAKEN_OVER)
-        if not await stage.until(lambda wanted=first + number: len(stage.guests) >= wanted, 8.0):  # type: ignore[misc]
+        if not await stage.until(lambda wanted=first + number: len(stage.client.guests) >= wanted, 8.0):  # type: ignore[misc]
             break
-    times = [guest.at for guest in stage.guests[first:]]
+    times = [guest.at for guest in stage.client.guests[first:]]
     seconds = loop_time() - began
     fine = len(times) < 4 or seconds >= 3
     stage.judge("mqtt/takeover-no-war", fine, f"{len(times)} connections in {seconds:.1f} s")
@@ -155,7 +157,7 @@ async def a_server_away(stage: Stage) -> None:
     await stage.quiet()
     stage.answers.places = True
     table.publish_server(status="online")
-    stage.answers.take_up_placements(stage.sent(topics.PLACE))
+    stage.answers.take_up_placements(stage.client.sent(topics.PLACE))
     await stage.placed("back/server-in-lobby")
     table.begin("blue", stage.team)
     table.rival_turn("blue", stage.team, HARMLESS)
@@ -247,8 +249,8 @@ async def a_restart_in_the_lobby(stage: Stage) -> None:
     await stage.delivered()
     await stage.kill()
     await stage.launch()
-    connections = len(stage.guests)
-    await stage.must("mqtt/connects", lambda: len(stage.guests) > connections, stage.limits.connecting)
+    connections = len(stage.client.guests)
+    await stage.must("mqtt/connects", lambda: len(stage.client.guests) > connections, stage.limits.connecting)
     await stage.quiet(3.0)
     stage.table.begin("blue", stage.team)
     stage.table.rival_turn("blue", stage.team, HARMLESS)

@@ -28,9 +28,9 @@ async def three_games(stage: Stage) -> None:
         stage.table.add_rival("blue")
         await stage.quiet()
         stage.judge("read/cleared", not _fell(stage), stage.ended)
-        before = len(stage.shots)
+        before = len(stage.client.shots)
         await play_on(stage, "end/next-game")
-        fired = len(stage.shots) - before
+        fired = len(stage.client.shots) - before
         stage.judge("end/next-game", fired % 5 == 0, f"{fired} shots", expected="5 shots: all ships are afloat again")
         if not number:
             stage.table.sink("blue", stage.team, "submarine")
@@ -67,7 +67,7 @@ async def a_defeat(stage: Stage) -> None:
         table.rival_turn("green", "blue", HARMLESS)
         table.rival_turn("blue", "green", HARMLESS)
         await stage.quiet()
-    stage.judge("end/defeated", not stage.shots, f"{len(stage.shots)} shots")
+    stage.judge("end/defeated", not stage.client.shots, f"{len(stage.client.shots)} shots")
     table.end("blue")
     await stage.quiet()
     table.next_lobby()

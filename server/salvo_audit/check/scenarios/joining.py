@@ -29,7 +29,7 @@ async def a_request_that_is_lost(stage: Stage) -> None:
     await stage.start()
 
     def requests() -> list[float]:
-        return [each.at for each in stage.sent(topics.REQUEST_PARTICIPATION)]
+        return [each.at for each in stage.client.sent(topics.REQUEST_PARTICIPATION)]
 
     await stage.must("join/asks", lambda: len(requests()) >= 1, stage.limits.asking)
     await stage.must("join/repeats", lambda: len(requests()) >= 3, stage.limits.asking, "a third request")
@@ -50,7 +50,7 @@ async def a_game_of_others(stage: Stage) -> None:
     table.give_turn("blue")
     await stage.start()
     await stage.quiet(9.0)
-    asked = len(stage.sent(topics.REQUEST_PARTICIPATION))
+    asked = len(stage.client.sent(topics.REQUEST_PARTICIPATION))
     stage.judge("join/in-lobby-only", asked < 2, f"{asked} requests during the game", expected="no request, or one")
     table.end_turn()
     table.end("blue")
@@ -65,9 +65,9 @@ async def a_name_that_is_taken(stage: Stage) -> None:
     stage.table.open()
     stage.table.list_player("Red" if stage.team != "Red" else "red")
     await stage.start()
-    await stage.must("join/asks", lambda: stage.sent(topics.REQUEST_PARTICIPATION), stage.limits.asking)
+    await stage.must("join/asks", lambda: stage.client.sent(topics.REQUEST_PARTICIPATION), stage.limits.asking)
     await stage.quiet(4.0)
-    others = [each for each in stage.commands if each.kind != topics.REQUEST_PARTICIPATION.name]
+    others = [each for each in stage.client.commands if each.kind != topics.REQUEST_PARTICIPATION.name]
     seen = f"{len(others)} other messages"
     stage.judge("join/name-taken", not others, seen, publication=others[0].publication if others else None)
 
@@ -80,12 +80,12 @@ async def a_refusal_of_another_client(stage: Stage) -> None:
     table.error(stage.team, "name_taken", "another team has this name")
     table.say("/game/error", "not_json: the payload is not JSON", retain=False)
     await stage.still_there("join/stranger-refused")
-    before = len(stage.sent(topics.PLACE))
+    before = len(stage.client.sent(topics.PLACE))
     player = table.player(stage.team)
     assert player is not None
     table.refuse_ship(player, "carrier", "fleet_final", retain=False)
     await stage.still_there("place/refused-late")
-    again = stage.sent(topics.PLACE)[before:]
+    again = stage.client.sent(topics.PLACE)[before:]
     stage.judge("place/refused-late", not again, f"{len(again)} placements")
     table.begin("blue", stage.team)
     table.rival_turn("blue", stage.team, HARMLESS)
@@ -100,7 +100,7 @@ async def a_full_table(stage: Stage) -> None:
         table.add_rival(name)
     stage.answers.refuses = lambda command: "table_full" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
     await stage.start()
-    await stage.must("join/asks", lambda: stage.sent(topics.REQUEST_PARTICIPATION), stage.limits.asking)
+    await stage.must("join/asks", lambda: stage.client.sent(topics.REQUEST_PARTICIPATION), stage.limits.asking)
     table.begin("blue", "green")
     table.give_turn("blue")
     await stage.still_there("join/table-full")
@@ -117,7 +117,7 @@ async def a_team_that_was_too_late(stage: Stage) -> None:
     table = stage.table
     stage.answers.places = False
     await stage.join("blue", "green")
-    await stage.must("place/all-ships", lambda: stage.sent(topics.PLACE), stage.limits.placing)
+    await stage.must("place/all-ships", lambda: stage.client.sent(topics.PLACE), stage.limits.placing)
     table.drop_player(stage.team)
     table.begin("blue", "green")
     table.error(stage.team, "placement_timeout", "the fleet was not complete in time")
@@ -145,8 +145,8 @@ async def _opens(stage: Stage, case: str) -> None:
     await stage.join("blue")
     await stage.must(
         "place/all-ships",
-        lambda: any(command.opened is not None for command in stage.commands),
+        lambda: any(command.opened is not None for command in stage.client.commands),
         stage.limits.placing,
     )
-    blob = next(each for each in stage.commands if each.opened is not None)
+    blob = next(each for each in stage.client.commands if each.opened is not None)
     stage.judge(case, bool(blob.opened), "a blob that does not open", publication=blob.publication)

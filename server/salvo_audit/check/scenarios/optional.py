@@ -21,7 +21,7 @@ def announce_keys(stage: Stage, number: int = 1, *, sign: int = 1) -> None:
     """Give the server a key to sign with and one to seal for; the same numbers are the same keys."""
     signing = bytes(nacl.signing.SigningKey(bytes([sign]) * 32).verify_key)
     sealing = nacl.public.PrivateKey(bytes([100 + number]) * 32)
-    stage.seal_requests(bytes(sealing))
+    stage.client.seal_requests(bytes(sealing))
     published = {"sign": signing, "seal": bytes(sealing.public_key)}
     stage.table.server["keys"] = {name: base64.b64encode(key).decode() for name, key in published.items()}
 
@@ -36,7 +36,7 @@ async def a_server_with_keys(stage: Stage) -> None:
     await stage.start()
 
     def requests() -> list[bool]:
-        return [each.sealed for each in stage.sent(topics.REQUEST_PARTICIPATION)]
+        return [each.sealed for each in stage.client.sent(topics.REQUEST_PARTICIPATION)]
 
     await stage.must("join/asks", requests, stage.limits.asking)
     stage.judge("join/sealed", all(requests()), "a request with the secret open")
@@ -59,12 +59,12 @@ async def an_impostor(stage: Stage) -> None:
     stage.table.drop_player(stage.team)
     announce_keys(stage, 3, sign=2)
     stage.table.publish_server()
-    before = len(stage.sent(topics.REQUEST_PARTICIPATION))
-    connections = len(stage.guests)
+    before = len(stage.client.sent(topics.REQUEST_PARTICIPATION))
+    connections = len(stage.client.guests)
     await stage.launch()
-    await stage.must("mqtt/connects", lambda: len(stage.guests) > connections, stage.limits.connecting)
+    await stage.must("mqtt/connects", lambda: len(stage.client.guests) > connections, stage.limits.connecting)
     await stage.quiet(4.0)
-    asked = stage.sent(topics.REQUEST_PARTICIPATION)[before:]
+    asked = stage.client.sent(topics.REQUEST_PARTICIPATION)[before:]
     stage.judge(
         "sec/other-key", not asked, "a request to the impostor", publication=asked[0].publication if asked else None
     )
@@ -92,7 +92,7 @@ async def answers_that_are_lost(stage: Stage) -> None:
     stage.answers.places = False
     await stage.join("blue")
     fleet = len(table.rules["fleet"])
-    await stage.must("place/all-ships", lambda: len(stage.sent(topics.PLACE)) >= fleet, stage.limits.placing)
+    await stage.must("place/all-ships", lambda: len(stage.client.sent(topics.PLACE)) >= fleet, stage.limits.placing)
     stage.answers.places = True
     await stage.placed("place/answer-lost")
     table.begin("blue", stage.team)
@@ -110,7 +110,7 @@ async def answers_that_are_lost(stage: Stage) -> None:
     table.give_turn(stage.team)
     await stage.must(
         "turn/resends",
-        lambda: len(table.fired) == table.wanted and len(stage.shots) >= 2 * table.wanted - 1,
+        lambda: len(table.fired) == table.wanted and len(stage.client.shots) >= 2 * table.wanted - 1,
         stage.limits.firing,
         "the whole salvo again, while there is no result",
     )
@@ -123,7 +123,7 @@ async def shots_with_a_context(stage: Stage) -> None:
     for _ in range(2):
         stage.table.rival_turn("blue", stage.team, HARMLESS)
         await stage.own_turn()
-    bare = [shot for shot in stage.shots if shot.body is not None and "g" not in shot.body]
+    bare = [shot for shot in stage.client.shots if shot.body is not None and "g" not in shot.body]
     seen = f"{len(bare)} shots without a context"
     stage.judge("turn/context-always", not bare, seen, publication=bare[0].publication if bare else None)
 
@@ -145,11 +145,11 @@ async def a_recap(stage: Stage) -> None:
     await stage.own_turn()
     table.give_turn("blue")
     await stage.delivered()
-    before = len(stage.sent(topics.REQUEST_PARTICIPATION))
+    before = len(stage.client.sent(topics.REQUEST_PARTICIPATION))
     stage.door.cut()
     await stage.must(
         "back/recap-asked",
-        lambda: len(stage.sent(topics.REQUEST_PARTICIPATION)) > before,
+        lambda: len(stage.client.sent(topics.REQUEST_PARTICIPATION)) > before,
         stage.limits.coming_back,
         "a request with the same secret, after the connection was lost",
     )
@@ -173,7 +173,7 @@ async def a_forged_recap(stage: Stage) -> None:
     await stage.quiet()
     table.end_turn()
     await stage.own_turn("back/recap-forged")
-    strays = [shot for shot in stage.shots if shot.player == "victim"]
+    strays = [shot for shot in stage.client.shots if shot.player == "victim"]
     stage.judge("back/recap-forged", not strays, "a shot at a player whom only the forged recap has")
 
 

@@ -16,9 +16,9 @@ async def _plays_against(stage: Stage, case: str, *rivals: str) -> None:
             table.give_turn(rival)
             await stage.quiet(0.2)
             table.end_turn()
-        before = len(stage.shots)
+        before = len(stage.client.shots)
         await stage.own_turn(case)
-        strays = [shot for shot in stage.shots[before:] if table.player(shot.player) is None]
+        strays = [shot for shot in stage.client.shots[before:] if table.player(shot.player) is None]
         stage.judge(case, not strays, f"a shot at {strays[0].player!r}" if strays else "")
 
 
@@ -41,16 +41,16 @@ async def _silent(stage: Stage, case: str, *rivals: str) -> None:
     table = stage.table
     await stage.game(*rivals)
     for rival in rivals:
-        before = len(stage.shots)
+        before = len(stage.client.shots)
         table.give_turn(rival)
         await stage.quiet()
-        strays = stage.shots[before:]
+        strays = stage.client.shots[before:]
         seen = f"a shot in the turn of {rival}"
         stage.judge(case, not strays, seen, publication=strays[0].publication if strays else None)
         table.sink(rival, rivals[0], "patrolboat") if rival != rivals[0] else table.end_turn()
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     await stage.own_turn(case)
-    fired = len(stage.shots) - before
+    fired = len(stage.client.shots) - before
     stage.judge(case, fired >= 5, f"{fired} shots", expected="5 shots: no ship of the client has sunk")
 
 

@@ -35,9 +35,9 @@ async def every_message_twice(stage: Stage) -> None:
     await stage.own_turn("read/duplicates")
     for left in (4, 3):
         table.sink("blue", stage.team, ("patrolboat", "carrier")[4 - left])
-        before = len(stage.shots)
+        before = len(stage.client.shots)
         await stage.own_turn("read/duplicates")
-        fired = len(stage.shots) - before
+        fired = len(stage.client.shots) - before
         stage.judge("read/duplicates", not fired % left and fired > 0, f"{fired} shots", expected=f"{left} shots")
 
 
@@ -145,5 +145,5 @@ async def another_major_version(stage: Stage) -> None:
     stage.table.add_rival("blue")
     await stage.start()
     await stage.quiet(9.0)
-    sent = len(stage.commands)
+    sent = len(stage.client.commands)
     stage.judge("read/major-version", not sent, f"{sent} messages")

@@ -17,11 +17,11 @@ async def a_whole_game(stage: Stage) -> None:
     await stage.join("blue")
     await stage.placed()
     await stage.quiet()
-    requests, placements = len(stage.commands), len(table.rules["fleet"])
+    requests, placements = len(stage.client.commands), len(table.rules["fleet"])
     table.list_player("passer-by")
     table.drop_player("passer-by")
     await stage.quiet(4.0)
-    more = stage.commands[requests:]
+    more = stage.client.commands[requests:]
     stage.judge("join/stops-when-listed", not any("participation" in each.kind for each in more), "another request")
     stage.judge("place/no-repeat", not any(each.kind == "place" for each in more), f"more than {placements} placements")
     table.begin("blue", stage.team)
@@ -35,14 +35,14 @@ async def a_whole_game(stage: Stage) -> None:
     for number, ship in enumerate(("patrolboat", "carrier", "destroyer")):
         salvo = table.sink("blue", stage.team, ship)
         assert salvo.sunk
-        before = len(stage.shots)
+        before = len(stage.client.shots)
         await stage.own_turn()
         judge_count(stage, "turn/count-falls", before, 4 - number)
     table.give_turn("blue")
     table.current = stage.team
     table.fired = [("blue", cell) for cell in blue.ships["submarine"]]
     table.announce(table.resolve())
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     await stage.own_turn()
     judge_count(stage, "turn/count-own-ships", before, 2)
     await stage.over("blue")
@@ -50,8 +50,8 @@ async def a_whole_game(stage: Stage) -> None:
 
 def judge_count(stage: Stage, case: str, before: int, expected: int) -> None:
     """Judge the shots of a turn; a client whose shots have contexts may send a whole salvo again (SALVO-FIRE-13)."""
-    fired = len(stage.shots) - before
-    contexts = any(shot.body and "g" in shot.body for shot in stage.shots)
+    fired = len(stage.client.shots) - before
+    contexts = any(shot.body and "g" in shot.body for shot in stage.client.shots)
     fine = fired == expected or (contexts and fired % expected == 0)
     stage.judge(case, fine, f"{fired} shots", expected=f"{expected} shots")
 
@@ -74,9 +74,9 @@ async def refusals(stage: Stage) -> None:
     await stage.fire("turn/refused")
     table.resolve()
     await stage.settled()
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     await stage.quiet()
-    stage.judge("turn/refused", len(stage.shots) == before, f"{len(stage.shots) - before} more shots")
+    stage.judge("turn/refused", len(stage.client.shots) == before, f"{len(stage.client.shots) - before} more shots")
     stage.answers.refuses = lambda command: ""
     table.publish_result(table.salvos[-1])
     table.rival_turn("blue", stage.team, HARMLESS)
@@ -112,12 +112,14 @@ async def turns_in_a_row(stage: Stage) -> None:
     await stage.own_turn("turn/same-player-again")
     table.rival_turn("blue", "green", HARMLESS)
     await stage.fire()
-    before = {(shot.player, str(shot.body and (shot.body["x"], shot.body["y"]))) for shot in stage.shots}
+    before = {(shot.player, str(shot.body and (shot.body["x"], shot.body["y"]))) for shot in stage.client.shots}
     stage.answers.lenient = True
     table.publish_turn()
     await stage.quiet()
     new = [
-        shot for shot in stage.shots if shot.body and (shot.player, str((shot.body["x"], shot.body["y"]))) not in before
+        shot
+        for shot in stage.client.shots
+        if shot.body and (shot.player, str((shot.body["x"], shot.body["y"]))) not in before
     ]
     stage.judge(
         "turn/announced-again", not new, f"{len(new)} new shots", publication=new[0].publication if new else None
@@ -133,20 +135,20 @@ async def a_game_that_ends_in_a_salvo(stage: Stage) -> None:
     assert blue is not None
     stage.answers.lenient = True
     stage.answers.counts = False
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     table.give_turn(stage.team)
     await stage.must(
-        "turn/fires-when-current", lambda: len(stage.shots) > before, stage.limits.firing, "a shot in its turn"
+        "turn/fires-when-current", lambda: len(stage.client.shots) > before, stage.limits.firing, "a shot in its turn"
     )
     table.land("blue", (1, 1))
     table.fired = [("blue", cell) for cells in blue.ships.values() for cell in cells]
     table.end_turn()
     table.end(stage.team)
     await stage.delivered()
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     await stage.quiet()
-    fine = len(stage.shots) == before and not (stage.program is not None and stage.program.code)
-    stage.judge("turn/void-rest", fine, stage.ended or f"{len(stage.shots) - before} shots after the winner")
+    fine = len(stage.client.shots) == before and not (stage.program is not None and stage.program.code)
+    stage.judge("turn/void-rest", fine, stage.ended or f"{len(stage.client.shots) - before} shots after the winner")
 
 
 @scenario("turn/no-repetition-without-context")
@@ -154,12 +156,12 @@ async def a_salvo_without_a_word(stage: Stage) -> None:
     await stage.game("blue")
     stage.table.rival_turn("blue", stage.team, HARMLESS)
     await stage.fire()
-    if any(shot.body and "g" in shot.body for shot in stage.shots):
+    if any(shot.body and "g" in shot.body for shot in stage.client.shots):
         stage.results.not_applicable("turn/no-repetition-without-context", "the client's shots have a context")
         return
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     await stage.quiet(6.0)
-    again = len(stage.shots) - before
+    again = len(stage.client.shots) - before
     stage.judge("turn/no-repetition-without-context", not again, f"{again} more shots")
     stage.answers.lenient = True
     stage.table.end_turn()
@@ -174,20 +176,20 @@ async def old_news_in_a_turn(stage: Stage) -> None:
     stage.answers.lenient = True
     table.rival_turn("blue", stage.team, HARMLESS)
     table.give_turn(stage.team)
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     table.say("/game/current", stage.team)
     await stage.wait_for_salvo("read/current-twice", before)
     table.end_turn()
     table.sink("blue", stage.team, "patrolboat")
     await stage.quiet()
     stage.answers.lenient = False
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     await stage.own_turn("read/current-twice")
     judge_count(stage, "read/current-twice", before, 4)
 
     table.rival_turn("blue", stage.team, HARMLESS)
     old = table.salvos[1]
-    before = len(stage.shots)
+    before = len(stage.client.shots)
     table.give_turn(stage.team)
     table.say("/game/hits", str(old.hits), retain=False)
     table.publish_result(old)

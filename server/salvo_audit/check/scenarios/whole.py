@@ -53,7 +53,7 @@ class _Observer:
                     self.won = announcement
                 case _:
                     pass
-        self._stage.noticed()
+        self._stage.client.noticed()
 
 
 @contextlib.contextmanager
