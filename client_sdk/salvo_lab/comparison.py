@@ -28,7 +28,7 @@ from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo_lab.arena import Failure
-from salvo_lab.highlights import Lost, Score, lost_by_least, lost_by_most, score_of
+from salvo_lab.highlights import LostGame, Score, lost_by_least, lost_by_most, score_of
 from salvo_lab.intervals import percent
 from salvo_lab.simulation import Seats, stream
 from salvo_lab.time_limits import TURN_SECONDS
@@ -213,7 +213,7 @@ class Comparison:
     seed: int | str
     pairs: dict[float, int]
     failures: tuple[Failure, ...]
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostGame, ...] = ()
 
     @property
     def in_words(self) -> str:
@@ -317,7 +317,7 @@ def compare(
     )
 
 
-def _worth_seeing(scores: Sequence[Score]) -> tuple[Lost, ...]:
+def _worth_seeing(scores: Sequence[Score]) -> tuple[LostGame, ...]:
     most, least = lost_by_most(scores), lost_by_least(scores)
     if most is None or least is None:
         return ()

@@ -33,7 +33,7 @@ class Score(NamedTuple):
         return not self.worth and not self.failed
 
 
-class Lost(NamedTuple):
+class LostGame(NamedTuple):
     """A lost game worth looking at, and why: a few words."""
 
     why: str
@@ -52,24 +52,24 @@ def score_of(game: Played, name: str) -> Score:
     return Score(game.game, worth, game.stats[name].hits, rival.hits, bool(game.failures))
 
 
-def lost_by_most(scores: Iterable[Score]) -> Lost | None:
+def lost_by_most(scores: Iterable[Score]) -> LostGame | None:
     """Return the game lost by the largest margin, the first of several; None if none was lost."""
     return _lost("lost by most", scores, min)
 
 
-def lost_by_least(scores: Iterable[Score]) -> Lost | None:
+def lost_by_least(scores: Iterable[Score]) -> LostGame | None:
     """Return the game lost by the smallest margin, the first of several; None if none was lost."""
     return _lost("lost by least", scores, max)
 
 
-def _lost(why: str, scores: Iterable[Score], first: Callable[..., Score]) -> Lost | None:
+def _lost(why: str, scores: Iterable[Score], first: Callable[..., Score]) -> LostGame | None:
     lost = [score for score in scores if score.is_lost]
-    return Lost(why, first(lost, key=lambda score: score.lead)) if lost else None
+    return LostGame(why, first(lost, key=lambda score: score.lead)) if lost else None
 
 
-def lost_since(scores: Sequence[Score], earlier: Sequence[Score]) -> Lost | None:
+def lost_since(scores: Sequence[Score], earlier: Sequence[Score]) -> LostGame | None:
     """Return the game that got worse by most, of those won before and lost now; None if there is none."""
     fell = [
         (new.lead - old.lead, new) for new, old in zip(scores, earlier, strict=True) if old.worth == 1 and new.is_lost
     ]
-    return Lost("won before, lost now", min(fell)[1]) if fell else None
+    return LostGame("won before, lost now", min(fell)[1]) if fell else None

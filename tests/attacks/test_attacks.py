@@ -38,7 +38,7 @@ from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.keyring import Keyring, Member
+from salvo_server.core.keyring import KeyOwner, Keyring
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.log import Resends
 from salvo_server.core.match import Match
@@ -812,7 +812,7 @@ def _try_every_key_as_a_host(patch: Patch) -> None:
     """Take a command in a host's name for that of a team that can open it."""
     member = Keyring.member
 
-    def any_member(self: Keyring, table: str, name: str, *, host: bool = False) -> Member | None:
+    def any_member(self: Keyring, table: str, name: str, *, host: bool = False) -> KeyOwner | None:
         return member(self, table, "ann" if host else name)
 
     patch.setattr(Keyring, "member", any_member)
@@ -882,7 +882,7 @@ def _know_no_publishers(patch: Patch) -> None:
 
 
 def _know_no_salts(patch: Patch) -> None:
-    patch.setattr(Member, "learn", lambda self, salt, key: None)
+    patch.setattr(KeyOwner, "learn", lambda self, salt, key: None)
 
 
 def _read_any_size(patch: Patch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from salvo_lab.tournament.file import Tournament
-from salvo_lab.tournament.games import Played
+from salvo_lab.tournament.games import TournamentGame
 
 BOTS = """
 import ctypes, os, sys, time
@@ -93,10 +93,10 @@ def tournament(**said: object) -> Tournament:
     return Tournament(**{"name": "cup", "seed": "1", "bots": dict.fromkeys(names, "random"), **said})  # type: ignore[arg-type]
 
 
-def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -> Played:
+def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -> TournamentGame:
     nobody = tuple(() for _ in bots)
     zeros = tuple(0 for _ in bots)
-    return Played(
+    return TournamentGame(
         match=match,
         index=index,
         bots=tuple(bots),

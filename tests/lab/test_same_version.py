@@ -14,7 +14,7 @@ from salvo.errors import BotError
 from salvo_lab.simulation import stream
 from salvo_lab.templates import FOLDER
 from salvo_lab.tournament.file import Tournament, TournamentError, load_tournament
-from salvo_lab.tournament.games import GamesFile, Played
+from salvo_lab.tournament.games import GamesFile, TournamentGame
 from salvo_lab.tournament.run import play_tournament
 
 FILES = {
@@ -97,8 +97,8 @@ def test_a_tournament_is_resumed_when_what_has_changed_is_no_code_of_a_bot(name:
 def test_games_with_other_code_than_those_before_are_not_written(tmp_path: Path) -> None:
     file = GamesFile(tmp_path / "games.jsonl", {})
 
-    def game(index: int, **code: str) -> Played:
-        return Played(**{**_fields(played(1, index, ("a", "b"), (1, 2))), "code": code})
+    def game(index: int, **code: str) -> TournamentGame:
+        return TournamentGame(**{**_fields(played(1, index, ("a", "b"), (1, 2))), "code": code})
 
     file.add([game(0, helper="1"), game(1)])
     with pytest.raises(TournamentError, match=r"bad_results: .*: helper changed while games were played"):
@@ -107,8 +107,8 @@ def test_games_with_other_code_than_those_before_are_not_written(tmp_path: Path)
     assert [game.index for game in file.games] == [0, 1, 2]
 
 
-def _fields(game: Played) -> dict[str, Any]:
-    return {name: getattr(game, name) for name in Played.__slots__}
+def _fields(game: TournamentGame) -> dict[str, Any]:
+    return {name: getattr(game, name) for name in TournamentGame.__slots__}
 
 
 @pytest.mark.parametrize(

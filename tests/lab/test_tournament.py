@@ -16,7 +16,7 @@ from salvo.rules import own_seed
 from salvo.sources import make
 from salvo_lab import arena
 from salvo_lab.tournament.file import Format, TournamentError, load_tournament
-from salvo_lab.tournament.games import GamesFile, Played, read_games
+from salvo_lab.tournament.games import GamesFile, TournamentGame, read_games
 from salvo_lab.tournament.page import page
 from salvo_lab.tournament.playing import play_games
 from salvo_lab.tournament.run import play_tournament, schedule
@@ -130,7 +130,7 @@ def test_equal_points_are_told_apart_by_the_opponents_and_else_share_a_place() -
 # --- strikes ----------------------------------------------------------------------------------------------------
 
 
-def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **said: object) -> list[Played]:
+def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **said: object) -> list[TournamentGame]:
     given = tournament(bots=bots, **said)
     path = tmp_path / "cup.toml"
     path.write_text("")
@@ -143,7 +143,7 @@ def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **said: object
     return sorted(games, key=lambda game: game.index)
 
 
-def _play_two(first: str, second: str, **given: object) -> list[Played]:
+def _play_two(first: str, second: str, **given: object) -> list[TournamentGame]:
     """Play all games of two bots."""
     cup = tournament(bots={"a": first, "b": second}, **given)
     [match] = schedule(cup, [])

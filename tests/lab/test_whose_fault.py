@@ -10,7 +10,7 @@ import pytest
 
 from salvo_lab.simulation import simulate
 from salvo_lab.tournament.file import Tournament
-from salvo_lab.tournament.games import Played
+from salvo_lab.tournament.games import TournamentGame
 from salvo_lab.tournament.playing import play_games
 from salvo_lab.tournament.run import schedule
 from salvo_lab.tournament.schedule import games_of
@@ -98,7 +98,7 @@ def _in_a_tournament(folder: Path) -> list[Found]:
     return _of_tournament([game for games in play_games(cup, pairings, 1) for game in games])
 
 
-def _of_tournament(games: list[Played]) -> list[Found]:
+def _of_tournament(games: list[TournamentGame]) -> list[Found]:
     return [
         Found(bot, place == 1, strikes)
         for game in games

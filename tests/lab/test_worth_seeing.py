@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo_lab.highlights import Lost, Score, lost_by_least, lost_by_most, lost_since
+from salvo_lab.highlights import LostGame, Score, lost_by_least, lost_by_most, lost_since
 from salvo_lab.intervals import change_and_error
 
 WON = Score(1, 1.0, 17, 9)
@@ -12,9 +12,9 @@ TIED, FAILED = Score(5, 0.5, 17, 17), Score(6, 0.0, 0, 17, failed=True)
 
 def test_the_first_of_those_lost_by_most_and_by_least() -> None:
     scores = [WON, FAR, AGAIN, NEAR, TIED, FAILED]
-    assert lost_by_most(scores) == Lost("lost by most", FAR)
-    assert lost_by_least(scores) == Lost("lost by least", NEAR)
-    assert Lost("lost by most", FAR).in_words == "lost by most, 4 hits to 17"
+    assert lost_by_most(scores) == LostGame("lost by most", FAR)
+    assert lost_by_least(scores) == LostGame("lost by least", NEAR)
+    assert LostGame("lost by most", FAR).in_words == "lost by most, 4 hits to 17"
 
 
 def test_where_nothing_is_lost_there_is_nothing_to_see() -> None:
@@ -26,7 +26,7 @@ def test_where_nothing_is_lost_there_is_nothing_to_see() -> None:
 def test_what_was_won_and_is_lost_now_fell_deepest_by_its_lead() -> None:
     won_high, won_low = Score(1, 1.0, 17, 0), Score(2, 1.0, 17, 16)
     now = [Score(1, 0.0, 8, 17), Score(2, 0.0, 7, 17), FAR]
-    assert lost_since(now, [won_high, won_low, FAR]) == Lost("won before, lost now", now[0])
+    assert lost_since(now, [won_high, won_low, FAR]) == LostGame("won before, lost now", now[0])
 
 
 def test_few_pairs_that_all_moved_alike_are_no_certainty() -> None:

@@ -8,7 +8,7 @@ from kit.deriver import Deriver
 from kit.stage import TEAMS, Stage
 from salvo import messages as m
 from salvo.seal import derive_key, key_to_team, make_blob, open_blob, parse_blob
-from salvo_server.core.keyring import MAX_DERIVED, MAX_SALTS, Keyring, KeyWorker, Member
+from salvo_server.core.keyring import MAX_DERIVED, MAX_SALTS, Keyring, KeyWorker, KeyOwner
 from salvo_server.core.recaps import Recaps
 
 NOW = 1_000_000
@@ -22,7 +22,7 @@ def keyring() -> Keyring:
     return keyring
 
 
-def member(keyring: Keyring, name: str = "ann") -> Member:
+def member(keyring: Keyring, name: str = "ann") -> KeyOwner:
     found = keyring.member("", name)
     assert found is not None
     return found

@@ -24,7 +24,7 @@ from salvo_lab.commands.failures import failure_lines
 from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
 from salvo_lab.comparison import ERROR, Comparison, SequentialTest, Verdict
 from salvo_lab.comparison import compare as compare_bots
-from salvo_lab.highlights import Lost
+from salvo_lab.highlights import LostGame
 from salvo_lab.intervals import percent
 from salvo_lab.ladder import GAMES
 from salvo_lab.simulation import Seats
@@ -199,7 +199,7 @@ def _in_all(compared: Sequence[Comparison], others: Sequence[str]) -> str:
     return f"in all:   {compared[0].bots[0]} is {'; '.join(verdicts)}; {error}"
 
 
-def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iterator[tuple[Lost, str]]:
+def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iterator[tuple[LostGame, str]]:
     """Yield of all lost games the one lost by most and the one lost by least, and the opponents."""
     lost = [(one, other) for found, other in zip(compared, others, strict=True) for one in found.lost]
     lost.sort(key=lambda found: found[0].score.lead)

@@ -34,7 +34,7 @@ def file_of(bot: str) -> Path:
     return script_of(bot) if is_program(bot) else Path(split(bot)[0])
 
 
-class Failed(Exception):
+class BotFailed(Exception):
     """A bot failed in a game; the command shows it."""
 
     def __init__(self, failure: Failure, command: str) -> None:
@@ -79,7 +79,7 @@ class Trial:
 
     seconds: float
     rounds: Sequence[Round] = ()
-    wrong: Failed | SalvoError | None = None
+    wrong: BotFailed | SalvoError | None = None
     at: str = field(default_factory=lambda: time.strftime("%H:%M:%S"))
 
     @property
@@ -137,12 +137,12 @@ class Bench:
         """
         start = time.monotonic()
         rounds: list[Round] = []
-        wrong: Failed | SalvoError | None = None
+        wrong: BotFailed | SalvoError | None = None
         try:
             rounds = self._rounds(signature)
         except SavedAgain:
             return None
-        except (Failed, SalvoError) as error:
+        except (BotFailed, SalvoError) as error:
             wrong = error
         if _signature(self.file) != signature:
             return None
@@ -173,7 +173,7 @@ class Bench:
         """Play against each opponent.
 
         Raises:
-            Failed: a bot fails.
+            BotFailed: a bot fails.
             SavedAgain: the folder has changed.
         """
         rounds = [Round(name, source, []) for name, source in self._opponents]
@@ -210,7 +210,7 @@ class Bench:
             for game in played:
                 if game.failures:
                     failure = game.failures[0]
-                    raise Failed(failure, self.again(rival.source, game.game))
+                    raise BotFailed(failure, self.again(rival.source, game.game))
                 yield score_of(game, name)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from textwrap import indent
 
 from salvo.errors import BotError, SalvoError
-from salvo_lab.commands.dev_bench import Bench, Failed, Trial
+from salvo_lab.commands.dev_bench import Bench, BotFailed, Trial
 from salvo_lab.commands.failures import traced
-from salvo_lab.highlights import Lost, lost_by_most, lost_since
+from salvo_lab.highlights import LostGame, lost_by_most, lost_since
 from salvo_lab.intervals import change_and_error, rate_and_error
 
 #: Below the time of the first line.
@@ -25,7 +25,7 @@ def _verdict(new: Sequence[float], old: Sequence[float]) -> str:
     return "better" if moved > unsure else "worse" if moved < -unsure else "undecided"
 
 
-def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[Lost, str]]:
+def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[LostGame, str]]:
     """Yield what fell deepest since the last save and what was lost by most, and the sources of the opponents."""
     if last is not None and trial.pairs == last.pairs:
         return  # it was reported already
@@ -46,7 +46,7 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
         traceback: whether to show the whole traceback of an error.
     """
     trace = _trace(trial.wrong)
-    if isinstance(trial.wrong, Failed):
+    if isinstance(trial.wrong, BotFailed):
         text, where = _text_and_place(bench, trial.wrong)
         yield f"{trial.at}  {where + ': ' if where else ''}{trial.wrong.failure.code}: {text}"
         yield from _whole_trace(trace if traceback else "")
@@ -66,8 +66,8 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
         yield f"{INDENT}{lost.in_words}: {bench.again(source, lost.score.game)}"
 
 
-def _trace(wrong: Failed | SalvoError | None) -> str:
-    return wrong.failure.trace if isinstance(wrong, Failed) else wrong.trace if isinstance(wrong, BotError) else ""
+def _trace(wrong: BotFailed | SalvoError | None) -> str:
+    return wrong.failure.trace if isinstance(wrong, BotFailed) else wrong.trace if isinstance(wrong, BotError) else ""
 
 
 def _whole_trace(trace: str) -> Iterator[str]:
@@ -109,9 +109,9 @@ def _change(new: Sequence[float], old: Sequence[float]) -> str:
     return f"{moved:+.1%} +- {unsure:.1%}"
 
 
-def _text_and_place(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]:
+def _text_and_place(bench: Bench, wrong: BotFailed | SalvoError) -> tuple[str, str]:
     """Return a text without the line that it names, and the line as editors open it, where it is the bot's."""
-    text = wrong.failure.text if isinstance(wrong, Failed) else wrong.text
+    text = wrong.failure.text if isinstance(wrong, BotFailed) else wrong.text
     found = _PLACE.match(text)
     if found is None:
         return text, ""
@@ -122,7 +122,7 @@ def _text_and_place(bench: Bench, wrong: Failed | SalvoError) -> tuple[str, str]
 def record(trial: Trial, last: Trial | None, bench: Bench) -> dict[str, object]:
     """Return what came of a save for JSON."""
     values: dict[str, object] = {"seconds": round(trial.seconds, 3)}
-    if isinstance(trial.wrong, Failed):
+    if isinstance(trial.wrong, BotFailed):
         failure = trial.wrong.failure
         text, where = _text_and_place(bench, trial.wrong)
         return values | {

@@ -90,7 +90,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class TimeLimits(Model):
+class TimeRules(Model):
     """How long a bot's salvos may take, wall time in seconds, and how often it may fail.
 
     Attributes:
@@ -122,7 +122,7 @@ class Tournament(Model):
     seats: Annotated[Integer, Field(ge=3, le=MAX_SEATS)] | None = None
     rules: str = "salvo"
     seed: Seed = ""
-    time: TimeLimits = TimeLimits()
+    time: TimeRules = TimeRules()
     bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MAX_BOTS)]
 
     @model_validator(mode="after")
@@ -273,7 +273,7 @@ class Kind(Generic[M]):
 #: The file of ``salvo tournament``.
 TOURNAMENT: Final = Kind(
     Tournament,
-    {"time": TimeLimits, "bots": None},
+    {"time": TimeRules, "bots": None},
     "a tournament",
     partial(TournamentError, "bad_tournament"),
     {"bots": f"2..{MAX_BOTS}"},

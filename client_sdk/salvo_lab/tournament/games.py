@@ -28,7 +28,7 @@ _CURE: Final = "undo that, or play everything again with --fresh, which sets thi
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class TournamentGame:
     """A game that was played; all tuples are by seat.
 
     Attributes:
@@ -70,7 +70,7 @@ class _Head:
 
 
 _HEAD: Final = TypeAdapter(_Head)
-_GAME: Final = TypeAdapter(Played)
+_GAME: Final = TypeAdapter(TournamentGame)
 
 
 class GamesFile:
@@ -109,13 +109,13 @@ class GamesFile:
         except OSError as error:
             raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
 
-    def add(self, games: Iterable[Played]) -> None:
+    def add(self, games: Iterable[TournamentGame]) -> None:
         """Write games; they are on the disk when this returns.
 
         Raises:
             TournamentError: ``bad_results``: they cannot be written, or a bot's code has changed since the first game.
         """
-        same: list[Played] = []
+        same: list[TournamentGame] = []
         try:
             for game in games:
                 check_same(self._code, game.code)
@@ -171,7 +171,7 @@ class GamesFile:
     def _head(self) -> dict[str, Any]:
         return {"form": _FORM, "tournament": self._fingerprint, "seed": self.seed}
 
-    def _write(self, games: Sequence[Played]) -> None:
+    def _write(self, games: Sequence[TournamentGame]) -> None:
         self.games += games
         try:
             self._file.add(map(_as_line, games))
@@ -183,11 +183,11 @@ class GamesFile:
         self._file.close()
 
 
-def _as_line(game: Played) -> dict[str, Any]:
+def _as_line(game: TournamentGame) -> dict[str, Any]:
     return {key: value for key, value in asdict(game).items() if key != "code" or value}
 
 
-def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Played]]:
+def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[TournamentGame]]:
     """Return seed and games of a file, in the order in which they ended; empty when there is no such file.
 
     So it is with a file of a changed tournament of which no game was played: a bot could not be loaded, maybe.
@@ -211,7 +211,7 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
             return "", []
         if other:
             raise TournamentError("bad_results", f"{path}: games were played before {other} changed; {_CURE}")
-        games: list[Played] = []
+        games: list[TournamentGame] = []
         seen: dict[Hashable, tuple[int, object]] = {}
         for number, line in rows:
             game = _GAME.validate_json(line, strict=False, extra="forbid")
@@ -226,7 +226,7 @@ def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[Pl
     return head.seed, games
 
 
-def check_code(path: Path, games: Iterable[Played]) -> dict[str, str]:
+def check_code(path: Path, games: Iterable[TournamentGame]) -> dict[str, str]:
     """Return the digests of the code that games were played with, by file.
 
     Raises:

@@ -12,7 +12,7 @@ from salvo_display.web_page import emblems
 from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_lab.tournament.file import TournamentError
-from salvo_lab.tournament.games import Played
+from salvo_lab.tournament.games import TournamentGame
 from salvo_lab.tournament.standings import Standings, command_of, points_by_bot
 from salvo_server.standings.page import page_style
 
@@ -74,7 +74,7 @@ class Met(NamedTuple):
 class Close(NamedTuple):
     """The closest game: who came first and second in it, and by how many hits."""
 
-    game: Played
+    game: TournamentGame
     first: str
     second: str
     hits: tuple[int, int]
@@ -116,7 +116,7 @@ def page(came_to: Standings) -> str:
     )
 
 
-def _closest(games: Iterable[Played]) -> Close | None:
+def _closest(games: Iterable[TournamentGame]) -> Close | None:
     """Return the game whose first two were apart by the fewest hits, of several the longest; none with a strike."""
     close = [_close(game) for game in games if not any(game.strikes) and not any(game.forfeited) and len(game.bots) > 1]
     return min(
@@ -124,14 +124,14 @@ def _closest(games: Iterable[Played]) -> Close | None:
     )
 
 
-def _close(game: Played) -> Close:
+def _close(game: TournamentGame) -> Close:
     first, second = sorted(range(len(game.bots)), key=lambda seat: game.places[seat])[:2]
     return Close(game, game.bots[first], game.bots[second], (game.hits[first], game.hits[second]))
 
 
 def _rounds(came_to: Standings) -> list[tuple[int, list[Met]]]:
     """Return the matches of each round, the latest round first; nothing where there is but one."""
-    played: dict[int, list[Played]] = {}
+    played: dict[int, list[TournamentGame]] = {}
     for game in came_to.games:
         played.setdefault(game.match, []).append(game)
     rounds: dict[int, list[Met]] = {}

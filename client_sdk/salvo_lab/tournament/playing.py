@@ -23,8 +23,8 @@ from salvo.rules import RuleBook
 from salvo_lab.arena import FINAL, Decisions, Failure, Supervision
 from salvo_lab.simulation.pool import Pool
 from salvo_lab.simulation.worker import Batch, Player, Run
-from salvo_lab.tournament.file import TimeLimits, Tournament
-from salvo_lab.tournament.games import Played
+from salvo_lab.tournament.file import TimeRules, Tournament
+from salvo_lab.tournament.games import TournamentGame
 from salvo_lab.tournament.schedule import Pairing
 
 #: How long after its time a bot may return, which is a strike, before its process is ended.
@@ -35,7 +35,7 @@ _SALVOS_A_CELL: Final = 10
 _CAUSE_LETTERS: Final = 300
 
 
-def play_games(tournament: Tournament, pairings: Sequence[Pairing], jobs: int) -> Iterator[list[Played]]:
+def play_games(tournament: Tournament, pairings: Sequence[Pairing], jobs: int) -> Iterator[list[TournamentGame]]:
     """Play games in processes, and return them as they end, in their order.
 
     Raises:
@@ -48,7 +48,7 @@ def play_games(tournament: Tournament, pairings: Sequence[Pairing], jobs: int) -
             yield [replace(batch.rows[0], code=batch.code), *batch.rows[1:]]
 
 
-def _limits_here(limits: TimeLimits) -> TimeLimits:
+def _limits_here(limits: TimeRules) -> TimeRules:
     """Return the limits that hold in this process: under a debugger nothing times out."""
     if not is_debugged():
         return limits
@@ -56,21 +56,23 @@ def _limits_here(limits: TimeLimits) -> TimeLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Games(Run[Played]):
+class _Games(Run[TournamentGame]):
     bots: Mapping[str, str]
     book: RuleBook
-    limits: TimeLimits
+    limits: TimeRules
     pairings: tuple[Pairing, ...]
     strict: bool = True  # else a program's failures come as empty salvos, and cost nothing
 
-    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[Played]:
+    def player(
+        self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None
+    ) -> Player[TournamentGame]:
         return _Playing(self, mark, kinds)
 
     def at_table(self, game: int) -> Iterable[str]:
         return dict.fromkeys(self.pairings[game].bots)
 
 
-class _Playing(Player[Played]):
+class _Playing(Player[TournamentGame]):
     def __init__(self, games: _Games, mark: memoryview | None, kinds: Mapping[str, type[Bot]] | None) -> None:
         self._games = games
         self._limits = _limits_here(games.limits)  # before a bot is loaded: none may grant itself time with a tracer
@@ -102,17 +104,17 @@ class _Playing(Player[Played]):
                 bot.prepare("trial", "0", 1)
                 bot.fleet(self._games.book)
 
-    def _play(self, game: int, batch: Batch[Played]) -> Played:
+    def _play(self, game: int, batch: Batch[TournamentGame]) -> TournamentGame:
         pairing, limits = self._games.pairings[game], self._limits
         names = seat_names([self._games.bots[bot] for bot in pairing.bots])
         salvos = _SALVOS_A_CELL * self._games.book.grid.size * (len(names) - 1)
-        clocks = [_Clock(limits, salvos) for _ in names]
+        clocks = [_GameClock(limits, salvos) for _ in names]
         supervision = Supervision(self._mark, clocks, strikes=limits.strikes)
         seated = {name: self._kinds[bot] for name, bot in zip(names, pairing.bots, strict=True)}
         outcome = self._outcome(seated, supervision, seed=pairing.seed, game=pairing.game, book=self._games.book)
         stats = [outcome.stats[name] for name in names]
         failed = [[failure for failure in supervision.failures if failure.player == name] for name in names]
-        return Played(
+        return TournamentGame(
             match=pairing.match,
             index=pairing.index,
             bots=pairing.bots,
@@ -131,10 +133,10 @@ class _Playing(Player[Played]):
         )
 
 
-class _Clock(Decisions):
+class _GameClock(Decisions):
     """The time of a bot's salvos, and how many it has."""
 
-    def __init__(self, limits: TimeLimits, most: int) -> None:
+    def __init__(self, limits: TimeRules, most: int) -> None:
         super().__init__()
         self._limits = limits
         self._most = most

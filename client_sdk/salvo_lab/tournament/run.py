@@ -8,7 +8,7 @@ from pathlib import Path
 from salvo.errors import BotError
 from salvo.text_files import read_text
 from salvo_lab.tournament.file import Tournament, TournamentError, mistake
-from salvo_lab.tournament.games import GamesFile, Played
+from salvo_lab.tournament.games import GamesFile, TournamentGame
 from salvo_lab.tournament.playing import play_games
 from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_lab.tournament.standings import Standings, points_by_bot, standings
@@ -19,7 +19,7 @@ def games_path(file: Path) -> Path:
     return file.with_suffix(".games.jsonl")
 
 
-def schedule(tournament: Tournament, games: Iterable[Played]) -> list[Match]:
+def schedule(tournament: Tournament, games: Iterable[TournamentGame]) -> list[Match]:
     """Return all matches that are certain after some games.
 
     Raises:
@@ -43,7 +43,7 @@ def _games_in(matches: Sequence[Match], tournament: Tournament) -> int:
     return tournament.games * sum(len(match.bots) > 1 for match in matches)
 
 
-def stand(tournament: Tournament, games: Sequence[Played]) -> Standings:
+def stand(tournament: Tournament, games: Sequence[TournamentGame]) -> Standings:
     """Return the standings after some games.
 
     Raises:

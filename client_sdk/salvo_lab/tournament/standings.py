@@ -8,7 +8,7 @@ from typing import Any
 
 from salvo.replay_command import again
 from salvo_lab.tournament.file import Tournament
-from salvo_lab.tournament.games import Played
+from salvo_lab.tournament.games import TournamentGame
 from salvo_lab.tournament.schedule import Match
 from salvo_server.standings.points_and_ratings import Counting, Meeting, Score, points_of, score_record
 
@@ -47,7 +47,7 @@ class Standings:
     tournament: Tournament
     rows: list[Row]
     meetings: Mapping[str, Mapping[str, Meeting]]
-    games: list[Played]
+    games: list[TournamentGame]
     course: dict[str, list[float]]
     byes: list[tuple[int, str]]
     all_games: int
@@ -59,7 +59,9 @@ class Standings:
         return len(self.games) == self.all_games
 
 
-def points_by_bot(tournament: Tournament, matches: Iterable[Match], games: Iterable[Played]) -> dict[str, float]:
+def points_by_bot(
+    tournament: Tournament, matches: Iterable[Match], games: Iterable[TournamentGame]
+) -> dict[str, float]:
     """Return all bots' points of some matches; a bye counts as a match won."""
     points = dict.fromkeys(tournament.bots, 0.0)
     for match in matches:
@@ -71,7 +73,9 @@ def points_by_bot(tournament: Tournament, matches: Iterable[Match], games: Itera
     return points
 
 
-def standings(tournament: Tournament, matches: Sequence[Match], games: Iterable[Played], all_games: int) -> Standings:
+def standings(
+    tournament: Tournament, matches: Sequence[Match], games: Iterable[TournamentGame], all_games: int
+) -> Standings:
     """Return the standings after some games, the same in whatever order those are given.
 
     Args:
@@ -96,7 +100,7 @@ def standings(tournament: Tournament, matches: Sequence[Match], games: Iterable[
     return Standings(tournament, counting.ranked(), counting.meetings, games, course, byes, all_games, matches)
 
 
-def _note_mishaps(game: Played, rows: Mapping[str, Row]) -> None:
+def _note_mishaps(game: TournamentGame, rows: Mapping[str, Row]) -> None:
     for seat, bot in enumerate(game.bots):
         row = rows[bot]
         row.strikes += len(game.strikes[seat])
@@ -106,7 +110,7 @@ def _note_mishaps(game: Played, rows: Mapping[str, Row]) -> None:
         row.decisions += game.decisions[seat]
 
 
-def command_of(game: Played, tournament: Tournament) -> str:
+def command_of(game: TournamentGame, tournament: Tournament) -> str:
     """Return the command that plays a game again."""
     return again([tournament.bots[bot] for bot in game.bots], game.seed, game.game, rules=tournament.rules)
 

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from salvo import topics
-from salvo_audit.check.answers import ServerAnswers
+from salvo_audit.check.answers import Judge, ServerAnswers
 from salvo_audit.check.commands import CommandReader, JudgedCommand
 from salvo_audit.check.door import Guest, ReceivedPublication, matches
-
-
-class Judge(Protocol):
-    """Notes whether a case went well."""
-
-    def __call__(
-        self, case: str, fine: bool, seen: str, *, expected: str = "", publication: ReceivedPublication | None = None
-    ) -> bool: ...
 
 
 class ObservedClient:

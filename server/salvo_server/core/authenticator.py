@@ -32,7 +32,7 @@ from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, Sign
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
-from salvo_server.core.keyring import Found, Keyring, KeyWorker, Member, try_key
+from salvo_server.core.keyring import Found, KeyOwner, Keyring, KeyWorker, try_key
 from salvo_server.core.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 
 #: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:
@@ -109,7 +109,7 @@ class _Job(NamedTuple):
 
     request: Sealed
     mark: bytes
-    payers: Mapping[Member, Bucket]
+    payers: Mapping[KeyOwner, Bucket]
     further: bool
     receipts: list[object]
     result: Future[Found | None]
@@ -148,7 +148,7 @@ class Authenticator:
         self._shared_bucket = Bucket(COURTESIES, 0)
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
         self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
-        self._first: dict[Member, bytes] = {}  # the salt that a team without a proven one waits for
+        self._first: dict[KeyOwner, bytes] = {}  # the salt that a team without a proven one waits for
         self._further = 0
         self._burned: set[bytes] = set()
         self._recent: OrderedDict[bytes, None] = OrderedDict()
@@ -189,7 +189,7 @@ class Authenticator:
         if mark in self._recent or (self._turned_away and _blob_mark(request.blob) in self._turned_away):
             self.counts["duplicate"] += 1
             return None
-        unknown: list[Member] = []
+        unknown: list[KeyOwner] = []
         for name in likely:
             member = self.keyring.member(request.table, name, host=isinstance(request, SignedHost))
             if member is None:
@@ -210,7 +210,7 @@ class Authenticator:
         return self._queue(request, unknown, mark, now, pays, receipt)
 
     def _queue(
-        self, request: Sealed, unknown: Sequence[Member], mark: bytes, now: int, pays: bool, receipt: object
+        self, request: Sealed, unknown: Sequence[KeyOwner], mark: bytes, now: int, pays: bool, receipt: object
     ) -> Opened | Waiting:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
@@ -223,7 +223,7 @@ class Authenticator:
         paid = {member for job in self._under.get(salt, ()) for member in job.payers}
         newcomer = pays and not unknown[0].keys and self._first.get(unknown[0], salt) == salt
         room = len(self._under.get(salt, ())) if newcomer else self._further
-        payers: dict[Member, Bucket] = {}
+        payers: dict[KeyOwner, Bucket] = {}
         for number, member in enumerate(unknown if room < MAX_QUEUE_LENGTH else ()):
             bucket = member.bucket if pays and number == 0 else self._shared_bucket
             if member in paid or bucket.take(now):
@@ -292,7 +292,7 @@ class Authenticator:
         self._turn_away(request, "forged")
         self.on_forged(request, receipt)
 
-    def _limit(self, request: Sealed, member: Member, text: str) -> Opened:
+    def _limit(self, request: Sealed, member: KeyOwner, text: str) -> Opened:
         """Turn a message away and tell the team."""
         self._turn_away(request, "rate_limited")
         return Opened(
@@ -348,7 +348,7 @@ def _remember(marks: OrderedDict[bytes, None], mark: bytes, most: int) -> None:
         marks.popitem(last=False)
 
 
-def _may_be_from(request: Sealed, member: Member) -> bool:
+def _may_be_from(request: Sealed, member: KeyOwner) -> bool:
     """Whether somebody could have sent a message: its topic or body names the sender, but for a shot, which any may."""
     if isinstance(request, SignedShot):
         return not member.host

@@ -25,7 +25,7 @@ MAX_DERIVED: Final = 64
 
 
 @dataclass(slots=True, eq=False)
-class Member:
+class KeyOwner:
     """A team at a table, or a host, with its secret and its known keys.
 
     Attributes:
@@ -94,8 +94,8 @@ class Keyring:
         self.random_bytes = random_bytes
         self.foresight: Foresight | None = None
         self._pepper = pepper or random_bytes(32)
-        self._members: dict[str, dict[str, Member]] = {}
-        self._hosts: dict[str, Member] = {}
+        self._members: dict[str, dict[str, KeyOwner]] = {}
+        self._hosts: dict[str, KeyOwner] = {}
 
     def credential(self, name: str, secret: str) -> bytes:
         """Return what stands for a secret elsewhere: equal for equal secrets, useless for anything else."""
@@ -125,19 +125,19 @@ class Keyring:
             else:
                 self.admit_host(name, secret, now)
 
-    def _renewed(self, known: Member | None, name: str, secret: str, now: int, *, host: bool = False) -> Member:
+    def _renewed(self, known: KeyOwner | None, name: str, secret: str, now: int, *, host: bool = False) -> KeyOwner:
         credential = self.credential(name, secret)
         if known is None:
-            member = Member(name, secret, credential, Bucket(DERIVATIONS, now), Bucket(REFUSALS, now), host=host)
+            member = KeyOwner(name, secret, credential, Bucket(DERIVATIONS, now), Bucket(REFUSALS, now), host=host)
         elif known.credential == credential:
             return known
         else:
-            member = Member(name, secret, credential, known.bucket, known.refused, host=host)
+            member = KeyOwner(name, secret, credential, known.bucket, known.refused, host=host)
         if self.foresight is not None and not host:
             member.expected = self.foresight.expect(name, secret)
         return member
 
-    def member(self, table: str, name: str, *, host: bool = False) -> Member | None:
+    def member(self, table: str, name: str, *, host: bool = False) -> KeyOwner | None:
         """Return a team at a table, or a host; None when there is none."""
         return self._hosts.get(name) if host else self._members.get(table, {}).get(name)
 
@@ -158,7 +158,7 @@ class Keyring:
         for salt, key in keys:
             self._members[table][name].learn(salt, key)
 
-    def learn(self, table: str, member: Member, salt: bytes, key: bytes) -> bool:
+    def learn(self, table: str, member: KeyOwner, salt: bytes, key: bytes) -> bool:
         """Add a proven salt of a team; False if it has left since, or has another secret.
 
         The first few of a team are worth keeping beyond a restart.
@@ -201,7 +201,7 @@ class Keyring:
 class Found(NamedTuple):
     """Whose key opens a blob, and what it says."""
 
-    member: Member
+    member: KeyOwner
     key: bytes
     plaintext: bytes
 
@@ -219,7 +219,7 @@ class KeyWorker:
         self._wake = wake
         self._executor = executor or ThreadPoolExecutor(max_workers=1, thread_name_prefix="derive")
 
-    def find(self, blob: Blob, members: Sequence[Member]) -> Future[Found | None]:
+    def find(self, blob: Blob, members: Sequence[KeyOwner]) -> Future[Found | None]:
         """Derive the key of one team after another until one opens the blob."""
         return self._woken(self._executor.submit(_find_key, blob, members))
 
@@ -236,7 +236,7 @@ class KeyWorker:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-def try_key(blob: Blob, member: Member, key: bytes) -> Found | None:
+def try_key(blob: Blob, member: KeyOwner, key: bytes) -> Found | None:
     """Return what a blob says if this key of a team opens it."""
     try:
         return Found(member, key, open_blob(blob, key))
@@ -244,12 +244,12 @@ def try_key(blob: Blob, member: Member, key: bytes) -> Found | None:
         return None
 
 
-def _derive(member: Member, salt: bytes) -> bytes:
+def _derive(member: KeyOwner, salt: bytes) -> bytes:
     expected = member.expected
     return expected.derive() if expected is not None and expected.salt == salt else derive_key(member.secret, salt)
 
 
-def _find_key(blob: Blob, members: Sequence[Member]) -> Found | None:
+def _find_key(blob: Blob, members: Sequence[KeyOwner]) -> Found | None:
     for member in members:
         key = member.derived.get(blob.salt)
         if key is None:

@@ -11,13 +11,13 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.recap_writer import write_recap
 from salvo.seal import NONCE_BYTES, SALT_BYTES, key_to_team, make_blob
-from salvo_server.core.keyring import Keyring, KeyWorker, Member
+from salvo_server.core.keyring import KeyOwner, Keyring, KeyWorker
 from salvo_server.core.table import Table
 
 
 class _Derivation(NamedTuple):
     table: str
-    member: Member
+    member: KeyOwner
     salt: bytes
     key: Future[bytes]
 

@@ -68,7 +68,7 @@ def routes(archive: Archive, badges: Badges | None = None) -> list[Route]:
     Args:
         badges: of the contest's teams.
     """
-    pages = _Pages(archive, badges or Badges())
+    pages = _GamePages(archive, badges or Badges())
     found: dict[str, _Answer] = {
         "/games": pages.listed,
         "/games/at/{table}/{game:int}": pages.numbered,
@@ -96,7 +96,7 @@ def _refusing(answer: _Answer) -> _Answer:
     return answered
 
 
-class _Pages:
+class _GamePages:
     def __init__(self, archive: Archive, badges: Badges) -> None:
         self._archive, self._badges = archive, badges
         self._room = asyncio.Semaphore(_AT_ONCE)
