@@ -150,6 +150,7 @@ def test_a_host_pauses_a_game_by_clicking_after_reading_what_it_does(
         assert "Begin game 1 at once with" in text(shared, "#means")
         shared.click("#order .main")
         until(shared, "document.querySelector('.what.thinking')")
+        until(shared, "/^[0-9]+ s left for this turn$/.test(document.querySelector('.turn').innerText)")
         shared.click("[data-word=pause]")
         assert "Stop the clock of game 1." in text(shared, "#means")
         assert faults(shared) == []

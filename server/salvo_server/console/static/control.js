@@ -27,12 +27,13 @@ function show(next) {
 }
 
 function aTable() {
-  const section = make("section", "", make("h2", "", make("span", "")), make("p", "line"), make("table", "teams", make("tbody")), make("div", "commands"));
+  const section = make("section", "", make("h2", "", make("span", "")), make("p", "line"), make("p", "turn"), make("table", "teams", make("tbody")), make("div", "commands"));
   section.querySelector(".commands").setAttribute("role", "group");
   return section;
 }
 
-function showTable(section, { table, headline, left, teams, commands }) {
+function showTable(section, { table, headline, left, ends, teams, commands }) {
+  section.querySelector(".turn").dataset.ends = ends ?? "";
   fill(section.querySelector("h2"), JSON.stringify([table, left]), () => [`${titleOf(table)} `, make("span", "", left)]);
   say(section.querySelector(".line"), plain(headline));
   fill(section.querySelector("tbody"), JSON.stringify(teams), () => teams.map(aTeam));
@@ -98,6 +99,10 @@ addEventListener("keydown", ({ key }) => key === "Escape" && chosen && choose(nu
 
 function tick() {
   const now = Date.now() + ahead;
+  for (const line of document.querySelectorAll("[data-ends]")) {
+    const { ends } = line.dataset;
+    say(line, ends ? `${Math.max(0, Math.round((ends - now) / 1000))} s left for this turn` : "");
+  }
   for (const cell of document.querySelectorAll("[data-since]")) say(cell, `${Math.max(0, Math.round((now - cell.dataset.since) / 1000))} s`);
 }
 setInterval(tick, 500);
