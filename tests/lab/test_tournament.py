@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections import Counter
 from dataclasses import replace
@@ -249,6 +250,25 @@ def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
     path.write_bytes(whole[: whole.index(b"\n") - 3])  # killed while it wrote the first line
     GamesFile(path, {"name": "x"}).close()
     assert read_games(path, {"name": "x"})[1] == []
+
+
+def test_games_whose_writing_was_interrupted_stay_and_nobody_is_said_to_have_changed_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, force = tmp_path / "cup.games.jsonl", os.fsync
+
+    def interrupted(file: int) -> None:
+        force(file)
+        raise KeyboardInterrupt
+
+    file = GamesFile(path, {"name": "x"})
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            file.add([played(1, 0, ("a", "b"), (1, 2))])
+    assert file.mend() == ""
+    file.close()
+    assert len(file.games) == len(read_games(path, {"name": "x"})[1]) == 1
 
 
 def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp_path: Path) -> None:

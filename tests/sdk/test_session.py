@@ -455,6 +455,19 @@ def test_the_end_is_told_when_all_figures_are_there(session: Session, server: Sc
     assert server.say(m.StateChanged(State.OVER)) == []
 
 
+def test_a_game_that_began_while_the_connection_was_away_waits_for_the_recap(
+    session: Session, server: ScriptedServer
+) -> None:
+    """It answered the kept turn, and the recap that came then knew nothing of the shots."""
+    listed(session, server)
+    session.connected()
+    server.say(m.StateChanged(State.TURN), retained=True)
+    assert server.begin_turn(2, "me", 5) == []
+    results = (result(1, player="you"),)
+    [wanted] = server.say_recap(recapped(1, 2, FLEET.placements, (), (), results), SEALER)
+    assert isinstance(wanted, SalvoWanted)
+
+
 def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
     session: Session, server: ScriptedServer
 ) -> None:
@@ -595,6 +608,17 @@ def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
     server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(2, 1, "you", 5, 0, 30_000))
     assert server.say_recap(late(), SEALER) == []
     assert known(session) == (2, 0, [])
+
+
+def test_a_server_that_begins_with_game_1_again_is_believed_its_recap(session: Session, server: ScriptedServer) -> None:
+    """It keeps no journal. What was known of the other game 1 is no measure."""
+    back(session, server, late())
+    server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)))
+    session.place(FLEET, 0.0)
+    server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(1, 1, "you", 5, 0, 30_000))
+    session.connected()
+    server.say_recap(recapped(1, 2, FLEET.placements, (), ((7, 7),), (result(1, player="you"),)), SEALER)
+    assert known(session) == (1, 1, [(7, 7)])
 
 
 # --- what the broker has lost after it had acknowledged it --------------------------------------------------------
