@@ -172,6 +172,17 @@ def under(salt: bytes, target: str = "bob", table: str = "") -> SignedShot:
     return SignedShot(table, target, {"x": 1, "y": 1}, parse_blob(make_blob(b"{}", bytes(32), salt)))
 
 
+@pytest.mark.parametrize("command", [m.Skip("ann"), m.Leave("ann")], ids=["skip", "leave"])
+def test_a_sealed_command_is_read_as_the_kind_of_its_topic(gate: Authenticator, command: m.Skip | m.Leave) -> None:
+    gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
+    topic = topics.parse(f"/players/ann/{type(command).__name__.lower()}")
+    request = read_command(topic, ANN.sign({}), SALVO)
+    assert isinstance(request, SignedSkip | SignedLeave)
+    opened = gate.open(request, ["ann"], NOW)
+    assert isinstance(opened, Opened)
+    assert opened.command == command
+
+
 def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker: Deriver) -> None:
     """As long as anything else waited, whoever had paid for a salt once could send under it without end."""
     salt = bytes(range(1, 17))
