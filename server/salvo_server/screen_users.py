@@ -9,15 +9,32 @@ are in use: a user that does not exist is refused, and costs no one the connecti
 from __future__ import annotations
 
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
+from salvo.cli.output import ask_secret, may_ask
 from salvo.errors import ConnectionLost
+from salvo.net.mqtt import BrokerUrl
 from salvo_server.storage.roster import MAX_SCREENS, SCREENS
 
 #: After this many that were in use the account counts as full; with one in ten free that is wrong once in five times.
 MAX_TRIES: Final = 16
 #: A watcher that keeps its user for this long forgets which ones were in use.
 SETTLED_SECONDS: Final = 60.0
+
+
+class ViewerAccount(NamedTuple):
+    """What a broker asks for at a connection that watches."""
+
+    user: str | None
+    secret: str | None
+
+
+def watching_account(url: BrokerUrl, team: str | None, secret: str | None) -> ViewerAccount:
+    """Return the account to watch with: that of the URL, where it has one; ask a person for a missing secret."""
+    if not url.username:
+        return ViewerAccount(team, secret)
+    word = url.password
+    return ViewerAccount(url.username, ask_secret(url.username) if word is None and may_ask() else word)
 
 
 class ScreenUsers:

@@ -11,13 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
-from salvo.cli.output import ask_secret, may_ask, places_line
+from salvo.cli.output import places_line
 from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.published import read_published
 from salvo.errors import MissingExtra, WireError, printable
 from salvo.fairness.proof import ProofConnection
 from salvo.net.inbound import Inbound
-from salvo.net.mqtt import BrokerUrl
 from salvo.rules import Sinkings
 from salvo.table_state import (
     Change,
@@ -71,21 +70,6 @@ class PlayerFigures(NamedTuple):
     last: str
     out: bool
     partial: bool
-
-
-class Credentials(NamedTuple):
-    """What a broker asks for at a connection."""
-
-    user: str | None
-    secret: str | None
-
-
-def watching_account(url: BrokerUrl, team: str | None, secret: str | None) -> Credentials:
-    """Return the account to watch with: that of the URL, where it has one; ask a person for a missing secret."""
-    if not url.username:
-        return Credentials(team, secret)
-    word = url.password
-    return Credentials(url.username, ask_secret(url.username) if word is None and may_ask() else word)
 
 
 def _table_of(status_topic: str) -> str:

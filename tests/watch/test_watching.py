@@ -11,8 +11,9 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
+from salvo_server.screen_users import watching_account
 from salvo_watch import live_views
-from salvo_watch.live_views import Watcher, watching_account
+from salvo_watch.live_views import Watcher
 from watch.watchers import begin, connected, lines
 
 

@@ -20,8 +20,8 @@ from salvo.cli.output import Integer, has_terminal, table_name
 from salvo.errors import ConnectionLost
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
-from salvo_server.screen_users import ScreenUsers
-from salvo_watch.live_views import News, Watcher, watching_account
+from salvo_server.screen_users import ScreenUsers, watching_account
+from salvo_watch.live_views import News, Watcher
 
 
 @click.command(

@@ -26,10 +26,9 @@ from salvo_server.brokers.embedded.addresses import (
     reachable,
     split_address,
 )
-from salvo_server.screen_users import ScreenUsers
+from salvo_server.screen_users import ScreenUsers, watching_account
 from salvo_server.table_places import cells_of
 from salvo_watch.archive import Archive
-from salvo_watch.live_views import watching_account
 
 try:
     import uvicorn
