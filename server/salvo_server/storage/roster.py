@@ -320,7 +320,8 @@ class Roster:
                     raise RosterError(
                         "name_in_roster",
                         f"{entry.place}{self.path} has {entry.name!r} already, in this or another spelling; "
-                        "salvo teams rotate gives it another secret, salvo teams screens more viewers",
+                        "salvo teams rotate gives it another secret, and a card with --cards; "
+                        "salvo teams screens gives it more viewers",
                     )
                 secret, member = self._draw(entry.name, entry.role.value, entry.screens, entry.door)
                 stored.members.append(member)
