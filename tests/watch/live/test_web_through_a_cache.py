@@ -24,7 +24,7 @@ from kit.waiting import until as until_true
 
 _SALVO = (sys.executable, "-m", "salvo")
 _CONFIGURATION = Path(__file__).parents[3] / "deploy" / "cache.conf"
-_NGINX = """daemon off; user root; pid {folder}/pid; error_log {folder}/errors;
+_NGINX = """daemon off; master_process off; user root; pid {folder}/pid; error_log {folder}/errors;
 events {{}}
 http {{
 log_format asked '$msec $upstream_cache_status $request_uri';
