@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,7 @@ from salvo.rules import SALVO
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.attached import AttachedLink
-from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.roster_access import RosterAccess
-from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.server_status import last_will
 from salvo_server.referee_view import RefereeViews
@@ -67,38 +65,19 @@ def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True, c
 
 
 @contextlib.contextmanager
-def guarded(
-    kind: str,
-    folder: Path,
-    *,
-    tables: Sequence[str] = ("",),
-    guard: type[RosterAccess] = RosterAccess,
-    broker_limits: BrokerLimits | None = None,
-    tls: ServerTls | None = None,
-    mosquitto: Callable[..., ContestMosquitto] = ContestMosquitto,
-    **given: Any,
-) -> Iterator[Guarded]:
-    """Run a contest for the length of a ``with`` block.
-
-    Args:
-        guard: of the embedded broker.
-        broker_limits: of the embedded broker.
-        mosquitto: the other broker.
-        tls: the embedded broker's certificate.
-    """
+def guarded(kind: str, folder: Path, *, tables: Sequence[str] = ("",), **given: Any) -> Iterator[Guarded]:
+    """Run a contest for the length of a ``with`` block."""
     roster = Roster(folder / "roster.json")
     register = Register()
     with contextlib.ExitStack() as stack:
         if kind == "embedded":
-            access = guard(roster.accounts(), tables)
-            broker: Any = stack.enter_context(
-                EmbeddedBroker(websocket="127.0.0.1:0", limits=broker_limits, access=access, tls=tls)
-            )
+            access = RosterAccess(roster.accounts(), tables)
+            broker: Any = stack.enter_context(EmbeddedBroker(websocket="127.0.0.1:0", access=access))
 
             def furnish(accounts: Sequence[Account]) -> None:
                 access.replace(accounts, tables)
         else:
-            broker = stack.enter_context(mosquitto(roster.server, roster.keeper, tuple(tables)))
+            broker = stack.enter_context(ContestMosquitto(roster.server, roster.keeper, tuple(tables)))
             ships = [ship.name for ship in given.get("book", SALVO).fleet]
             security = DynamicSecurity(broker.url, roster.keeper, ships=ships).start()
             stack.callback(security.close)

@@ -154,10 +154,10 @@ class Probe:
         self._until(lambda: number in self._subscribed, f"a subscription of {len(filters)} filters")
         return self._subscribed.get(number, b"")
 
-    def ping(self, times: int = 1) -> bool:
+    def ping(self) -> bool:
         """Return once all that the broker had for this client has come; False when it has hung up."""
-        answered = self._pings + times
-        self.say(b"\xc0\0" * times)
+        answered = self._pings + 1
+        self.say(b"\xc0\0")
         self._until(lambda: self._pings >= answered, "a ping")
         return self._pings >= answered
 

@@ -161,8 +161,8 @@ class Played:
         return proof_lines(self.header, self.steps, IDENTITY)
 
 
-def random_games(count: int, first: int = 0) -> Iterator[Played]:
-    for number in range(first, first + count):
+def random_games(count: int) -> Iterator[Played]:
+    for number in range(count):
         rules, players, draw = BOOKS[number % 3], 2 + number % 2, Draw.SEED if number % 5 == 0 else Draw.FAIR
         yield Played(number, rules, players, draw, trouble=(number % 4) / 10).play()
 

@@ -49,10 +49,10 @@ def playing(book: RuleBook, *names: str, number: int = 1, **limits: Any) -> Refe
     return referee
 
 
-def drawn(limits: Limits, book: RuleBook = SALVO, names: tuple[str, ...] = ("ann", "bob")) -> Referee:
+def drawn(limits: Limits, book: RuleBook = SALVO) -> Referee:
     """Return a game in its first turn, on the book's own board; each fleet follows from its team's name."""
-    referee = Referee(7, book=book, limits=replace(limits, players=len(names)))
-    for name in names:
+    referee = Referee(7, book=book, limits=replace(limits, players=2))
+    for name in ("ann", "bob"):
         referee.receive(m.Participate(name, name.encode()), NOW)
         for placement in random_fleet(book, generator(name)).placements:
             referee.receive(m.PlaceShip(name, placement.ship, placement), NOW)

@@ -6,8 +6,6 @@ from salvo import messages as m
 from salvo_server.core.journal_interface import Result, ResultAnnulled
 
 NOON = 1_760_000_000_000
-
-
 HOUR = 3_600_000
 
 
@@ -17,5 +15,5 @@ def result(number: int, *order: str, at: int | None = None, table: str = "", abo
     return Result(table, number, NOON + number if at is None else at, "salvo", players, aborted)
 
 
-def annulled(number: int, at: int = NOON + HOUR, table: str = "", by: str = "desk") -> ResultAnnulled:
-    return ResultAnnulled(table, number, by, at)
+def annulled(number: int) -> ResultAnnulled:
+    return ResultAnnulled("", number, "desk", NOON + HOUR)

@@ -120,9 +120,9 @@ class Terminal:
             self._read(0.2)
         return self.screen.text
 
-    def until_seen(self, words: str, seconds: float = 60.0) -> str:
+    def until_seen(self, words: str) -> str:
         """Return what stands on the screen as soon as these words do."""
-        return self.until(lambda text: words in text, seconds)
+        return self.until(lambda text: words in text)
 
     def end(self, seconds: float = 60.0) -> int:
         """Return the exit code of a program that is to end by itself."""
