@@ -58,8 +58,8 @@ slow: $(READY)           ## what a release needs besides: slow tests, 10,000 sim
 	$(MAKE) annexes
 	$(MAKE) wheel-test
 
-bench: $(READY)          ## where the server's time goes, by parts of it (about a minute)
-	$(BIN)/python tests/bench/shares.py
+bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
+	$(BIN)/python tests/bench/run.py
 
 numbers: $(READY)        ## docs/numbers.md: turns to clear a board, every ruleset and bot, BOARDS each; resumes (hours; SCHEDULER=URL for hosts)
 	$(BIN)/python tests/bench/clearing.py --boards $(BOARDS) $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(if $(RULES),--rules $(RULES))

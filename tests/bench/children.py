@@ -1,7 +1,7 @@
 """What the benchmarks measure, each in a process of its own: ``python -m bench.children PART``.
 
-They are started with :func:`process`, which waits for their word that they are ready. What talks to them is in
-``teams.py``.
+The reports start them with :func:`process`, which waits for their word that they are ready, or with :func:`answer`,
+which waits for their figures. What talks to them and holds the watch is in ``teams.py``.
 """
 
 from __future__ import annotations
@@ -16,17 +16,34 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kit.marked import MarkedConnection
 from kit.services import serve
+from kit.unbrokered import Wire
+from salvo import topics
+from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
+from salvo.rules import SALVO, generator, random_fleet
+from salvo.seal import Sealer
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
+from salvo_server.brokers.embedded.roster_access import RosterAccess
+from salvo_server.core.authenticator import Authenticator
+from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.register import Register
+from salvo_server.storage.roster import Roster
+
+if TYPE_CHECKING:
+    from bench.shares import Sampler
 
 TESTS = Path(__file__).parents[1]
 #: No turn ends by itself while something is measured.
@@ -34,9 +51,14 @@ LIMITS = Limits(players=2, turn_ms=600_000)
 
 
 class Child(NamedTuple):
-    """A part that runs."""
+    """A part that runs.
+
+    Attributes:
+        told: what it said beside being ready.
+    """
 
     running: subprocess.Popen[str]
+    told: str
 
     @property
     def pid(self) -> int:
@@ -63,13 +85,21 @@ def process(*arguments: object) -> Iterator[Child]:
     assert child.stdin is not None
     assert child.stdout is not None
     try:
-        assert child.stdout.readline() == "ready\n", f"{arguments} ended"
-        yield Child(child)
+        word, _, told = child.stdout.readline().strip().partition(" ")
+        assert word == "ready", f"{arguments} ended"
+        yield Child(child, told)
     finally:
         child.terminate()
         child.wait(10)
         child.stdin.close()
         child.stdout.close()
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    """Run a part to its end and return the figures that it printed."""
+    done = subprocess.run(_command(arguments), env=_environment(), stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def _command(arguments: tuple[object, ...]) -> list[str]:
@@ -81,9 +111,18 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
+def peak_mb(pid: int) -> int:
+    """The most memory that a process has had; what getrusage tells begins with that of its parent."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
+
+
 def table_names(count: int) -> list[str]:
     """The default table and so many more that there are ``count``."""
     return ["", *(f"t{number}" for number in range(1, count))]
+
+
+# --- on a broker --------------------------------------------------------------------------------------------------
 
 
 def run_echo(url: str) -> None:
@@ -103,25 +142,61 @@ def run_echo(url: str) -> None:
             connection.acknowledge(message)
 
 
-def run_server(url: str, journal: str) -> None:
-    """The real service, sampled; its game goes on for ever, because every shot misses a fleet that is out of its way.
+def run_server(
+    url: str | None,
+    tables: int,
+    journal: str,
+    signed: bool,
+    roster: Roster | None,
+    sampler: Sampler | None = None,
+) -> None:
+    """The real service; every table plays for ever, because every shot misses a fleet that is out of its way.
+
+    Says where the teams connect when it is ready.
 
     Args:
-        journal: what its commits survive, ``process`` or ``power``.
+        url: the broker; with none the server brings its own, in this process as ``salvo serve`` does.
+        journal: what its commits survive, ``process`` or ``power``; empty for none.
+        signed: whether it has an identity, and so a log.
+        roster: makes it a contest among these teams; its own broker then asks for names.
+        sampler: tells where its time goes when it is asked.
     """
-    from bench.shares import Sampler  # which starts processes by this module
-
-    sampler = Sampler()
-    connection = MarkedConnection(url, SERVER_CLIENT_ID)
-    kept, identity = _new_journal(journal == "power"), Identity.fresh()
-    service = serve(connection, limits=LIMITS, profile="open", journal=kept, identity=identity)
-    signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(sampler.counts), flush=True))
+    names = table_names(tables)
+    accounts = None if roster is None else roster.accounts()
+    told = url or ""
+    if url is None:
+        access = None if accounts is None else RosterAccess(accounts, names)
+        broker = EmbeddedBroker(access=access).start()
+        told = broker.url
+    user = None if roster is None else roster.server
+    connection: AttachedLink | MarkedConnection
+    if url is None:
+        connection = broker.attach(SERVER_CLIENT_ID if user is None else user.user)
+    else:
+        connection = MarkedConnection(
+            url,
+            SERVER_CLIENT_ID,
+            username=None if user is None else user.user,
+            password=None if user is None else user.secret,
+        )
+    service = serve(
+        connection,
+        names,
+        seed=1,
+        limits=LIMITS,
+        profile="open" if accounts is None else "contest",
+        journal=_new_journal(journal == "power") if journal else None,
+        identity=Identity.fresh() if signed else None,
+        register=None if accounts is None else Register(accounts),
+    )
     said = False
+    if sampler is not None:
+        signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(sampler.counts), flush=True))
     while True:
         service.step(1.0)
         if not said and connection.connected:
             connection.flush(5)
-            print("ready", flush=True)
+            print(f"ready {told}", flush=True)
             said = True
 
 
@@ -132,13 +207,104 @@ def _new_journal(power_safe: bool) -> DatabaseJournal:
     return DatabaseJournal(f"{folder}/a.journal", power_safe=power_safe)
 
 
+# --- without a broker ---------------------------------------------------------------------------------------------
+
+
+class _Quiet(Wire):
+    """Keeps nothing of what is published, and the server does not hear itself."""
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None: ...
+
+
+def run_tables(count: int, signed: bool, seconds: float, journal: str = "", sampler: Any = None) -> None:
+    """Print microseconds a shot and resident memory with so many tables in play.
+
+    Args:
+        signed: whether the server has an identity, and so a log.
+        journal: as :func:`run_server` has it.
+        sampler: tells where that time goes.
+        seconds: of processor time that the service may take about.
+    """
+    edge = _Quiet()
+    names = [f"t{number}" for number in range(count)]
+    gate = Authenticator()
+    identity = Identity.fresh() if signed else None
+    kept = _new_journal(journal == "power") if journal else None
+    service = serve(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity, journal=kept)
+    sealers = _seat_in_process(edge, service, gate, names)
+    spent, shots = 0.0, 0
+    sampler = sampler or SimpleNamespace(looking=False, counts={})
+    for turn in range(max(4, 4000 // count)):
+        for name in names if count > 20 else names * 20:
+            _fire_in_process(edge, service, name, sealers)
+            start = time.process_time()
+            sampler.looking = True
+            service.step()
+            sampler.looking = False
+            spent += time.process_time() - start
+            shots += 5
+        if spent > seconds and turn > 2:
+            break
+    print(json.dumps({"us": spent / shots * 1e6, "mb": peak_mb(os.getpid()), "shares": sampler.counts}))
+    gate.close()
+
+
+def _seat_in_process(edge: Wire, service: Service, gate: Authenticator, names: list[str]) -> dict[str, Sealer]:
+    """Two teams with their fleets at every table; return what they sign with."""
+    edge.connect()
+    sealers = {team: Sealer(f"secret {team}", bytes((number,)) * 16) for number, team in enumerate(("a", "b"))}
+    for name in names:
+        for team, sealer in sealers.items():
+            edge.give(topics.REQUEST_PARTICIPATION.of(name), write_participation(team, f"secret {team}"))
+            service.step()
+            # As if proven: 2,000 derivations take minutes.
+            member = gate.keyring.member(name, team)
+            assert member is not None
+            gate.keyring.learn(name, member, sealer.salt, sealer.key)
+            for place in random_fleet(SALVO, generator(name, team)).placements:
+                topic = topics.PLACE.of(name, player=team, ship=place.ship)
+                edge.give(topic, write_placement(place, sealer))
+        service.step()
+    assert all(table.referee.current is not None for table in service.tables.values())
+    return sealers
+
+
+def _fire_in_process(edge: Wire, service: Service, name: str, sealers: dict[str, Sealer]) -> None:
+    """Give the service a salvo of five shots into the water."""
+    current = service.tables[name].referee.current
+    assert current is not None
+    rival = "b" if current.name == "a" else "a"
+    x, y = SALVO.grid.xy(random_fleet(SALVO, generator(name, rival)).board.index(0))
+    topic = topics.FIRE.of(name, player=rival)
+    for _ in range(5):
+        edge.give(topic, write_shot(x, y, None, sealers[current.name]))
+
+
+def _sampler(given: argparse.Namespace) -> Sampler | None:
+    if not given.shares:
+        return None
+    from bench.shares import Sampler  # which starts processes by this module
+
+    return Sampler(cpu=given.part == "tables")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parts = parser.add_subparsers(dest="part", required=True)
     parts.add_parser("echo").add_argument("url")
     server = parts.add_parser("server")
-    server.add_argument("url")
-    server.add_argument("journal")
+    server.add_argument("url", nargs="?")
+    server.add_argument("--tables", type=int, default=1)
+    server.add_argument("--journal", default="")
+    server.add_argument("--signed", action="store_true")
+    server.add_argument("--roster", type=lambda path: Roster(Path(path)))
+    server.add_argument("--shares", action="store_true")
+    floods = parts.add_parser("floods")
+    floods.add_argument("host")
+    floods.add_argument("port", type=int)
+    floods.add_argument("name")
+    floods.add_argument("secret")
+    floods.add_argument("ca")
     browsers = parts.add_parser("browsers")
     browsers.add_argument("port", type=int)
     browsers.add_argument("count", type=int)
@@ -151,12 +317,22 @@ def main() -> None:
     watchers.add_argument("url")
     watchers.add_argument("count", type=int)
     watchers.add_argument("tables", type=int)
+    tables = parts.add_parser("tables")
+    tables.add_argument("count", type=int)
+    tables.add_argument("--signed", action="store_true")
+    tables.add_argument("--journal", default="")
+    tables.add_argument("--shares", action="store_true")
+    tables.add_argument("--seconds", type=float, default=3.0)
     given = parser.parse_args()
     match given.part:
         case "echo":
             run_echo(given.url)
         case "server":
-            run_server(given.url, given.journal)
+            run_server(given.url, given.tables, given.journal, given.signed, given.roster, _sampler(given))
+        case "floods":
+            from bench.floods import run_floods  # which starts processes by this module
+
+            run_floods(given.host, given.port, given.name, given.secret, given.ca)
         case "browsers":
             from bench.web import run_browsers  # which starts processes by this module
 
@@ -169,6 +345,8 @@ def main() -> None:
             from bench.crowd import run_watchers  # which needs names of this module
 
             run_watchers(given.url, given.count, given.tables)
+        case "tables":
+            run_tables(given.count, given.signed, given.seconds, given.journal, _sampler(given))
 
 
 if __name__ == "__main__":

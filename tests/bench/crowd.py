@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from bench.children import table_names
 from bench.light import LightClient
-from bench.teams import Duel, secret
+from bench.teams import Door, Duel
 from salvo import topics
 from salvo.seal import Sealer
 from salvo.session.session import Session
@@ -86,10 +86,10 @@ class _Seats:
             client = await LightClient.open(url, f"{self.table or 't0'}-{name}", wanted, self._ear(name))
             self._clients[name] = client
 
-    def come(self) -> None:
+    def come(self, door: Door) -> None:
         """Ask for seats."""
         for name in self.sealers:
-            self._duel.ask(name)
+            self._duel.ask(name, door)
 
     def _ear(self, name: str) -> Callable[[str, bytes], None]:
         first = name == next(iter(self.sealers))
@@ -143,11 +143,12 @@ def run_players(url: str, tables: int, teams: int) -> None:
 async def _play(url: str, tables: int, teams: int) -> None:
     print("ready", flush=True)
     names = [chr(ord("a") + number) for number in range(teams)]
+    door = Door(url)
     diary = Diary()
     seats = []
     for number, table in enumerate(table_names(tables)):
         # A salt of its own for each team: the server has to derive as many keys as in a contest.
-        sealers = {name: Sealer(secret(name), f"{number} {name}".encode().ljust(16)) for name in names}
+        sealers = {name: Sealer(door.secret(name), f"{number} {name}".encode().ljust(16)) for name in names}
         assert all(sealer.key for sealer in sealers.values())
         seats.append(_Seats(table, sealers, diary))
         print(f"keys {(number + 1) * teams}", flush=True)
@@ -156,7 +157,7 @@ async def _play(url: str, tables: int, teams: int) -> None:
     diary.came = time.monotonic()
     for number, each in enumerate(seats):
         await asyncio.sleep(diary.came + _COMING_SECONDS * number / tables - time.monotonic())
-        each.come()
+        each.come(door)
     ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
     while len(diary.begun) < tables and not ended.done():
         await asyncio.wait([ended], timeout=0.5)

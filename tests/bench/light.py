@@ -20,6 +20,11 @@ def filters(first: int, options: bytes, *names: str) -> bytes:
     return packet(first, b"\0\1" + b"".join(text(name) + options for name in names))
 
 
+def login(user: str, secret: str) -> bytes:
+    """Return a CONNECT with user and password, a clean session and no keep-alive."""
+    return packet(0x10, b"\0\4MQTT\4\xc2\0\0" + text(user) + text(user) + text(secret))
+
+
 class LightClient(asyncio.Protocol):
     """A connection without a login: QoS 1 both ways, a clean session, no keep-alive, no second attempt.
 

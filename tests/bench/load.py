@@ -30,8 +30,9 @@ from prometheus_client.parser import text_string_to_metric_families
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.children import Child, process, table_names
+from bench.figures import percentiles
 from bench.sizes import Costs, Load, Size, predict
-from bench.teams import echo_round_trips, echo_throughput, percentiles
+from bench.teams import echo_round_trips, echo_throughput
 from bench.web import read_heard
 from kit.mosquitto import Mosquitto
 from kit.processes import started

@@ -1,27 +1,20 @@
-"""Where the server's time goes, ``make bench``: samples of its stack while two teams play on a mosquitto.
-
-Each is put down to the innermost part that it is in.
-"""
+"""Where the server's time goes: samples of its stack, each put down to the innermost part that it is in."""
 
 from __future__ import annotations
 
 import atexit
 import re
 import signal
-import sys
 from collections import Counter
-from pathlib import Path
 from types import FrameType
 from typing import Final
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from bench.children import process
-from bench.teams import Teams
+from bench.children import answer, process
+from bench.figures import row
+from bench.teams import Door, Teams
 from kit.mosquitto import Mosquitto
 
 _EVERY_SECONDS: Final = 0.001
-_SALVOS: Final = 1000
 #: The first that fits a frame's file, from the innermost frame outwards.
 _PARTS: Final = {
     "waiting for messages": r"/selectors\.py",
@@ -42,17 +35,25 @@ class Sampler:
 
     Attributes:
         counts: samples by part.
+        looking: whether to count; the clock goes on in any case.
     """
 
-    def __init__(self) -> None:
-        """Begin."""
+    def __init__(self, *, cpu: bool) -> None:
+        """Begin.
+
+        Args:
+            cpu: by processor time, else by the clock.
+        """
         self.counts: Counter[str] = Counter()
-        signal.signal(signal.SIGALRM, self._look)
-        signal.setitimer(signal.ITIMER_REAL, _EVERY_SECONDS, _EVERY_SECONDS)
-        atexit.register(signal.setitimer, signal.ITIMER_REAL, 0.0)  # the interpreter's end ends the handler first
+        self.looking = True
+        timer = signal.ITIMER_PROF if cpu else signal.ITIMER_REAL
+        signal.signal(signal.SIGPROF if cpu else signal.SIGALRM, self._look)
+        signal.setitimer(timer, _EVERY_SECONDS, _EVERY_SECONDS)
+        atexit.register(signal.setitimer, timer, 0.0)  # the interpreter's end ends the handler first
 
     def _look(self, _: int, frame: FrameType | None) -> None:
-        self.counts[part_of(frame)] += 1
+        if self.looking:
+            self.counts[part_of(frame)] += 1
 
 
 def part_of(frame: FrameType | None) -> str:
@@ -72,14 +73,20 @@ def shares(counts: dict[str, int]) -> list[tuple[str, float]]:
     return sorted(((part, count / total) for part, count in busy.items()), key=lambda each: -each[1])
 
 
-def main() -> None:
+def bench_shares(share: float) -> None:
+    """A salvo's way through the service, and one shot's turnaround on a broker, both with journal and signed log."""
+    found = answer("tables", 1, "--signed", "--journal", "process", "--shares", "--seconds", 10.0 * share)
+    _report(f"service without a broker, {5 * found['us']:.0f} us a salvo", found["shares"])
     for journal in ("process", "power"):
-        with Mosquitto() as broker, process("server", broker.url, journal) as server:
-            with Teams(broker.url) as teams:
-                teams.salvos(_SALVOS)
-            for part, share in shares(server.ask()):
-                print(f"journal that survives {journal}: {part:30} {share:.0%}", flush=True)
+        with (
+            Mosquitto() as broker,
+            process("server", broker.url, "--signed", "--journal", journal, "--shares") as server,
+        ):
+            with Teams(Door(broker.url)) as teams:
+                teams.round_trips(int(2000 * share))
+            _report(f"turnaround, journal that survives {journal}", server.ask())
 
 
-if __name__ == "__main__":
-    main()
+def _report(what: str, counts: dict[str, int]) -> None:
+    for part, share in shares(counts):
+        row(f"{what}: {part}", f"{share:.0%}")

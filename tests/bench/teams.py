@@ -1,17 +1,19 @@
 """Who talks to the servers and brokers that are measured, and holds the watch: both teams of every table, or an asker.
 
-All of it runs in the process that measures; what is measured has its own (``children.py``).
+All of it runs in the process of the reports; what is measured has its own (``children.py``).
 """
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
+from bench.children import table_names
 from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
+from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
@@ -22,12 +24,6 @@ _PATIENCE_SECONDS = 120.0
 
 
 # --- an echo's asker ----------------------------------------------------------------------------------------------
-
-
-def percentiles(taken: list[float]) -> tuple[float, float]:
-    """p50 and p99 in milliseconds."""
-    quantiles = statistics.quantiles(taken, n=100)
-    return quantiles[49] * 1000, quantiles[98] * 1000
 
 
 def echo_round_trips(url: str, count: int, rest: float = 0.0) -> list[float]:
@@ -94,9 +90,33 @@ def _settle(connection: Connection) -> None:
 # --- two teams ----------------------------------------------------------------------------------------------------
 
 
-def secret(team: str) -> str:
-    """Return what a team asks for its seat with."""
-    return f"secret {team}"
+@dataclass(frozen=True)
+class Door:
+    """Where the teams connect.
+
+    Attributes:
+        secrets: by team, also the password at the broker; then each has a connection of its own. Without, both speak
+            and hear over one.
+        heard: the topics that a team asks for at every table.
+        ca: whom to trust for TLS.
+    """
+
+    url: str
+    secrets: Mapping[str, str] | None = None
+    heard: tuple[topics.Topic, ...] = (topics.HITS, topics.CURRENT)
+    ca: str | None = None
+
+    def secret(self, team: str) -> str:
+        return f"secret {team}" if self.secrets is None else self.secrets[team]
+
+    def open(self) -> dict[str, Connection]:
+        """Return a connection for every team; perhaps the same."""
+        if self.secrets is None:
+            return dict.fromkeys(NAMES, Connection(self.url, "teams", clean_session=True))
+        return {
+            team: Connection(self.url, team, username=team, password=secret, clean_session=True, ca=self.ca)
+            for team, secret in self.secrets.items()
+        }
 
 
 class Publishes(Protocol):
@@ -120,14 +140,14 @@ class Duel(Generic[C]):
         self._fleets = fleets
         self._water = {name: SALVO.grid.xy(fleet.board.index(0)) for name, fleet in fleets.items()}
 
-    def join(self) -> None:
+    def join(self, door: Door) -> None:
         for name in self.sealers:
-            self.ask(name)
+            self.ask(name, door)
             self.place(name)
 
-    def ask(self, name: str) -> None:
+    def ask(self, name: str, door: Door) -> None:
         """Let a team ask to take part."""
-        request = write_participation(name, secret(name))
+        request = write_participation(name, door.secret(name))
         self.connections[name].publish(topics.REQUEST_PARTICIPATION.of(self.table), request)
 
     def place(self, name: str) -> None:
@@ -152,38 +172,119 @@ class Duel(Generic[C]):
 
 
 class Teams:
-    """Two teams at a table, over one connection, their game begun."""
+    """Two teams at every table, their games begun. One salt a team for all tables, so that joining takes no hour."""
 
-    def __init__(self, url: str) -> None:
-        sealers = {team: Sealer(secret(team), bytes((number,)) * 16) for number, team in enumerate(NAMES)}
-        self._connection = Connection(url, "teams", clean_session=True)
-        self._duel = Duel(dict.fromkeys(NAMES, self._connection), "", sealers)
-        _greet(self._connection, [topics.HITS.of(), topics.CURRENT.of()])
-        self._duel.join()
-        self._wait_for({"current"})
+    def __init__(self, door: Door, tables: int = 1) -> None:
+        sealers = {team: Sealer(door.secret(team), bytes((number,)) * 16) for number, team in enumerate(NAMES)}
+        connections = door.open()
+        self._connections = list(dict.fromkeys(connections.values()))
+        self._duels: dict[str, Duel[Connection]] = {
+            table: Duel(connections, table, sealers) for table in table_names(tables)
+        }
+        prefixes = ["", "/+"] if tables > 1 else [""]
+        filters = [f"{prefix}{topic.of()}" for prefix in prefixes for topic in door.heard]
+        for connection in self._connections:
+            _greet(connection, filters)
+        for duel in self._duels.values():  # one after the other: what waits for a key is limited
+            duel.join(door)
+            for connection in self._connections:
+                self._wait_for(connection, duel, {"current"})
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        for connection in self._connections:
+            connection.close()
 
-    def _wait_for(self, wanted: set[str]) -> None:
-        """Return when these topics were heard, but for what an earlier server has left at the broker."""
-        heard: set[str] = set()
+    def _wait_for(self, connection: Connection, duel: Duel[Connection], wanted: set[str]) -> dict[str, float]:
+        """Return when a connection has heard these topics of a table, each for the first time."""
+        heard: dict[str, float] = {}
         end = time.monotonic() + _PATIENCE_SECONDS
-        while not wanted <= heard:
+        while not wanted <= heard.keys():
             assert time.monotonic() < end, "the server fell silent"
-            for message in self._connection.poll(1.0):
-                topic = topics.parse(message.topic).topic
-                if not message.retain and message.payload:
-                    heard.add(topic.name)
-                    if topic is topics.CURRENT:
-                        self._duel.current = message.payload.decode()
-                self._connection.acknowledge(message)
+            for message in connection.poll(1.0):
+                table, name = self._take_in(message)
+                if table == duel.table and name:
+                    heard.setdefault(name, time.perf_counter())
+                connection.acknowledge(message)
+        return heard
 
-    def salvos(self, count: int) -> None:
-        """Fire salvos one after the other, each when the one before was resolved."""
+    def _take_in(self, message: Inbound) -> tuple[str, str]:
+        """Return table and topic of a message; no topic for what an earlier server has left at the broker."""
+        address = topics.parse(message.topic)
+        if message.retain or not message.payload:
+            return address.table, ""
+        if address.topic is topics.CURRENT:
+            self._duels[address.table].current = message.payload.decode()
+        return address.table, address.topic.name
+
+    def round_trips(self, count: int, rest: float = 0.0) -> list[float]:
+        """From the last shot of a salvo to ``/game/hits``, the other four being dealt with, as an echo has no others.
+
+        Seconds, as the team that shoots hears it; the other one's news is taken in afterwards.
+
+        Args:
+            rest: seconds before each salvo.
+        """
+        duel = self._duels[""]
+        taken = []
         for _ in range(count):
-            self._duel.fire(self._duel.salvo(self._duel.current))
-            self._wait_for({"hits", "current"})
+            time.sleep(rest)
+            shooter = duel.connections[duel.current]
+            *first, last = duel.salvo(duel.current)
+            duel.fire(first)
+            for connection in self._connections:
+                _settle(connection)
+            start = time.perf_counter()
+            duel.fire([last])
+            taken.append(self._wait_for(shooter, duel, {"hits", "current"})["hits"] - start)
+            for connection in self._connections:
+                if connection is not shooter:
+                    self._wait_for(connection, duel, {"hits", "current"})
+        return taken
+
+    def paced(self, rounds: int, pause: float) -> dict[tuple[str, int], float]:
+        """Fire a salvo at every table, again and again; return when each table's turn was resolved, time.monotonic().
+
+        Args:
+            pause: seconds between two salvos of a table.
+        """
+        told: dict[tuple[str, int], float] = {}
+        for turn in range(1, rounds + 1):
+            for table, duel in self._duels.items():
+                end = time.monotonic() + pause / len(self._duels)
+                duel.fire(duel.salvo(duel.current))
+                for connection in self._connections:
+                    self._wait_for(connection, duel, {"hits", "current"})
+                told[table, turn] = time.monotonic()
+                time.sleep(max(0.0, end - time.monotonic()))
+        return told
+
+    def throughput(self, salvos: int, at_once: int = 4) -> float:
+        """Shots a second through the server, salvo after salvo at every table, ``at_once`` tables at once."""
+        names = list(self._duels)
+        prepared = {table: {name: duel.salvo(name) for name in NAMES} for table, duel in self._duels.items()}
+        leading, *others = self._connections
+        done, started = 0, min(at_once, len(names))
+        start = time.perf_counter()
+
+        def shoot(table: str) -> None:
+            duel = self._duels[table]
+            duel.fire(prepared[table].pop(duel.current, []) or duel.salvo(duel.current))
+
+        for table in names[:started]:
+            shoot(table)
+        while done < salvos:
+            for message in leading.poll(0.5):
+                leading.acknowledge(message)
+                table, name = self._take_in(message)
+                if name == "current":
+                    done += 1
+                    if started < salvos:
+                        shoot(names[started % len(names)] if len(names) > at_once else table)
+                        started += 1
+            for other in others:
+                for message in other.poll(0.0):
+                    other.acknowledge(message)
+        return 5 * salvos / (time.perf_counter() - start)

@@ -1,18 +1,31 @@
-"""The browsers of ``make load``, all in a process of their own."""
+"""What 2,000 browsers at ``salvo web`` cost: a result's way to each of them, memory, and the server's turnaround."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import statistics
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from bench.children import table_names
+from bench.children import peak_mb, process, table_names
+from bench.figures import percentiles, row
+from bench.teams import Door, Teams
+from kit.mosquitto import Mosquitto
+from kit.web_front import web_front
 
+BROWSERS: Final = 2000
+TABLES: Final = 20
+#: Between two salvos of a table, as in a hall that is to follow them.
+_PACE_SECONDS: Final = 1.0
 _TURN: Final = re.compile(rb'"last":\{"game":\d+,"turn":(\d+)')
+_PAIRS: Final = 3
+
+
+# --- the browsers, in a process of their own ----------------------------------------------------------------------
 
 
 def run_browsers(port: int, count: int, tables: int) -> None:
@@ -59,6 +72,37 @@ async def _follow(
         if first:
             first = False
             ready.release()
+
+
+# --- the rows -----------------------------------------------------------------------------------------------------
+
+
+def bench_web(share: float) -> None:
+    """Twenty tables, a salvo a second each; then one table's turnaround, in pairs with the browsers and without."""
+    browsers, rounds = max(20, int(BROWSERS * share)), max(3, int(20 * share))
+    with (
+        Mosquitto() as broker,
+        process("server", broker.url, "--tables", TABLES) as _,
+        Teams(Door(broker.url), TABLES) as teams,
+    ):
+        with web_front(broker.url) as web:
+            with process("browsers", web.port, browsers, TABLES) as crowd:
+                told = teams.paced(rounds, _PACE_SECONDS)
+                heard = crowd.end()
+            memory = peak_mb(web.pid)
+        late = [at - told[key] for key, times in read_heard(heard) if key in told for at in times]
+        expected = browsers * len(told) // TABLES
+        p50, p99 = percentiles(late)
+        row(f"{browsers} browsers, {TABLES} tables: result to browser, p50 and p99", f"{p50:.0f} / {p99:.0f} ms")
+        row(f"{browsers} browsers: results that were heard", f"{len(late) / expected:.1%}", "goal: 100 %")
+        row(f"{browsers} browsers: memory of salvo web", f"{memory} MB")
+        ratios = []
+        for _ in range(_PAIRS):
+            alone = statistics.median(teams.round_trips(int(200 * share) or 10))
+            with web_front(broker.url) as web, process("browsers", web.port, browsers, TABLES):
+                ratios.append(statistics.median(teams.round_trips(int(200 * share) or 10)) / alone)
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f} x"
+        row(f"turnaround with {browsers} browsers / without", f"{statistics.median(ratios):.2f} x", spread)
 
 
 def read_heard(lines: str) -> Iterator[tuple[tuple[str, int], list[float]]]:
