@@ -150,6 +150,7 @@ def test_every_file_that_names_the_version_names_this_one() -> None:
         "CHANGELOG.md": rf"^## \[{__version__}\]",
         "client_sdk/javascript/package.json": rf'^  "version": "{__version__}",$',
         "client_sdk/javascript/package-lock.json": rf'^  "version": "{__version__}",$',
+        "client_sdk/javascript/README.md": rf"/battleship-salvo-{__version__}\.tgz$",
         "server/Dockerfile": rf'image.version="{__version__}"$',
     }
     for file, line in named.items():
