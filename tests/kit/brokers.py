@@ -31,11 +31,11 @@ def serving(broker: EmbeddedBroker) -> Any:
 
 
 @contextlib.contextmanager
-def server_on(broker: Broker, **settings: Any) -> Iterator[Contest]:
+def server_on(broker: Broker, listener: Any = None, **settings: Any) -> Iterator[Contest]:
     """Run a server on the broker: ``with server_on(broker, players=2) as contest: ...``."""
     patient = {"over_seconds": 600, "turn_seconds": 600, "placement_seconds": 600}
     values: dict[str, Any] = {"broker": broker.url, "seed": "7"} | patient | settings
-    contest = Contest(ServerSettings(**values))
+    contest = Contest(ServerSettings(**values), listener)
     with contest.in_background():
         until_online(broker.url)
         yield contest

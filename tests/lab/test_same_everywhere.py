@@ -68,7 +68,7 @@ def test_a_game_is_explained_alike_on_every_python(monkeypatch: pytest.MonkeyPat
     CliRunner().invoke(cli, play, catch_exceptions=False)
 
     def explain() -> object:
-        return CliRunner().invoke(cli, ["explain", game, "--fleets", "500", "--json"], catch_exceptions=False).stdout
+        return CliRunner().invoke(cli, ["explain", game, "--fleets", "500"], catch_exceptions=False).stdout
 
     before, since = _on_both(monkeypatch, explain)
     assert before

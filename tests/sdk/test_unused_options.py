@@ -31,6 +31,7 @@ USELESS = {
     "serve --rules spaced --gateway 'classic --bus 234.7.6.5:1 --listen 127.0.0.1:1'": "--listen",
     "gateway classic --bus 234.7.6.5:1 --listen 127.0.0.1:1": "--listen",
     "gateway classic --browser": "--browser",
+    "control --browser mqtt://h --table t1": "--table",
     "gateway classic --role client --rounds 2": "--rounds",
     "gateway classic --role client --end-seconds 2": "--end-seconds",
     "gateway classic --call 127.0.0.1:1": "--call",

@@ -199,12 +199,12 @@ def test_a_user_publishes_what_the_contract_allows(broker: Secured, actors: dict
 
 
 def test_a_user_retains_what_the_contract_allows(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
-    """What the server leaves, and a host's seats; mosquitto cannot refuse the flag elsewhere (SALVO-FRESH-4)."""
+    """What the server leaves, and a host's seats and league; mosquitto refuses the flag nowhere (SALVO-FRESH-4)."""
     for name, client in actors.items():
         client.publish([*TOPICS, *UNLISTED, *INVENTED, *OTHERS], name, retain=True)
         mine = {cell for cell in WRITES | UNLISTED_WRITES | INVENTED_WRITES["mosquitto"] if cell[1] == name}
-        seats = {cell for cell in mine if name == "desk" and cell[0].endswith("/seat")}
-        wanted = mine if name == "server" or broker.kind == "mosquitto" else seats
+        hosts = {cell for cell in mine if name == "desk" and cell[0].endswith(("/seat", "/game/league"))}
+        wanted = mine if name == "server" or broker.kind == "mosquitto" else hosts
         assert differing(kept(broker, eye), wanted) == NONE
         eye.publish([*TOPICS, *UNLISTED, *INVENTED], "", retain=True)
 

@@ -222,7 +222,7 @@ def secrets(folder: Path) -> dict[str, str]:
     found = {account["name"]: account["secret"] for account in map(json.loads, lines)}
     page = (folder / "cards.html").read_text()
     printed = [team or screen for team, screen in re.findall(r"--team (\w+)|mqtt://(\w+)@", page)]
-    assert list(found) == ["red", "blue", "projector", "commentator"] == printed
+    assert list(found) == ["red", "blue", "projector", "commentator", "desk"] == printed
     return found
 
 
