@@ -29,6 +29,8 @@ from salvo.topics import Address
 
 #: Facts of a kind: 26 ships of a thousand players. On an open broker any client may make some up.
 MAX_FACTS: Final = 26_000
+#: A turn without a shot was given up if it ended before this share of its time.
+_EARLY: Final = 0.8
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -216,6 +218,11 @@ class TableState:
         self._reported_state: State | None = None
         self._reported_names: tuple[str, ...] | None = None
         self._ended: m.TurnBegan | m.TurnResumed | None = None  # the turn in which the last game ended
+
+    @property
+    def paused(self) -> bool:
+        """Whether a host has stopped the clock."""
+        return self.hosted is not None and self.hosted.paused
 
     @property
     def playing(self) -> m.TurnBegan | m.TurnResumed | None:
@@ -446,6 +453,28 @@ class TurnClock:
         elif self.ahead_seconds is not None:
             left = min(left, turn.deadline / 1000 - self.ahead_seconds - now)
         self.ends = now + max(0.0, left)
+
+
+class TurnLength:
+    """How long the present turn has taken, which shows whether it was given up: its time cannot have run out."""
+
+    def __init__(self) -> None:
+        self._turn: m.TurnBegan | m.TurnResumed | None = None  # none that a host has ended, or that began unseen
+        self._began = 0.0
+
+    def receive(self, news: m.TurnBegan | m.TurnResumed | m.HostActed, now: float, *, retained: bool) -> None:
+        """Note that a turn has begun, or that a host has ended it; ``now`` in seconds that never go back."""
+        if not isinstance(news, m.HostActed):
+            self._turn, self._began = None if retained else news, now
+        elif news.do in (m.HostAction.SKIP, m.HostAction.REMOVE):
+            self._turn = None
+
+    def was_given_up(self, result: m.SalvoResolved, now: float) -> bool:
+        """Whether a turn has ended without a shot, before most of its time was over; later, it may have run out."""
+        turn = self._turn
+        if turn is None or turn.turn != result.turn or result.shots:
+            return False
+        return now - self._began < _EARLY * (turn.deadline - turn.now) / 1000
 
 
 def _store(facts: dict[_Key, _Value], key: _Key, value: _Value) -> None:

@@ -49,6 +49,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def in_words(names: Sequence[str]) -> str:
+    """Return one name or more as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def clock(frame: Frame) -> str:
     """Return how long the game has been on, such as ``1:02``."""
     return length(frame.clock)

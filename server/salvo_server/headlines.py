@@ -30,7 +30,7 @@ def headline(table: TableState) -> str:
         line = f"{game}, turn {turn.turn}: {'; '.join(parts)}"
     else:
         line = f"{game}, lobby: {counted(len(table.names), 'team')}, {counted(len(table.complete), 'complete fleet')}"
-    return f"{line}; paused by the host" if table.hosted is not None and table.hosted.paused else line
+    return f"{line}; paused by the host" if table.paused else line
 
 
 def _salvo(result: m.SalvoResolved, removed: set[str]) -> str:

@@ -8,8 +8,10 @@ are in use: a user that does not exist is refused, and costs no one the connecti
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from salvo.cli.output import ask_secret, may_ask
 from salvo.errors import ConnectionLost
@@ -20,6 +22,13 @@ from salvo_server.storage.roster import MAX_SCREENS, SCREENS
 MAX_TRIES: Final = 16
 #: A watcher that keeps its user for this long forgets which ones were in use.
 SETTLED_SECONDS: Final = 60.0
+
+_News = TypeVar("_News", covariant=True)
+
+
+class _Watching(Protocol[_News]):
+    def poll(self, timeout_seconds: float) -> Sequence[_News]: ...
+    def change_user(self, user: str) -> None: ...
 
 
 class ViewerAccount(NamedTuple):
@@ -64,6 +73,18 @@ class ScreenUsers:
     def _take(self, number: int) -> None:
         self._number = number
         self.user = f"{self._name}.{number}"
+
+    def poll(self, connection: _Watching[_News], seconds: float) -> Sequence[_News]:
+        """Return what a connection brings within a time; where its user is in use, nothing, and it has another one.
+
+        Raises:
+            ConnectionLost: where another user is no cure.
+        """
+        try:
+            return connection.poll(seconds)
+        except ConnectionLost as error:
+            connection.change_user(self.go_on(error, time.monotonic()))
+            return ()
 
     def go_on(self, error: ConnectionLost, now: float) -> str:
         """Return the next user to try after what ended the connection.

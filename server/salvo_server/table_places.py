@@ -7,8 +7,12 @@ one server, it is the table's name alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from salvo.net.mqtt import BrokerUrl
+
+#: Tables that a page follows; on an open broker any client may make some up.
+MAX_TABLES: Final = 1000
 
 
 def cells_of(urls: Sequence[str]) -> dict[str, BrokerUrl]:

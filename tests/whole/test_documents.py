@@ -18,7 +18,7 @@ from salvo.cli import cli
 from salvo.messages import Limits
 from salvo.rules.books import BOOKS
 from salvo_lab.comparison import compare
-from salvo_server import own_page
+from salvo_server import own_page, table_places
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings
@@ -26,7 +26,6 @@ from salvo_server.standings import chronicle
 from salvo_server.storage import roster
 from salvo_server.storage.journal import locks
 from salvo_watch.commands import web
-from salvo_watch.web import relay
 
 SETTINGS = DOCS / "settings.md"
 DOCUMENTS = (
@@ -112,7 +111,10 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
             (DOCS / "accounts.md", f"`projector.1` to `projector.{roster.SCREENS}`"),
         ],
         "watching in a browser": [
-            (DOCS / "scale.md", f"at most {relay.MAX_TABLES:,} tables, and admits {web.MAX_CONNECTIONS:,} browsers"),
+            (
+                DOCS / "scale.md",
+                f"at most {table_places.MAX_TABLES:,} tables, and admits {web.MAX_CONNECTIONS:,} browsers",
+            ),
             (DOCS / "watching.md", f"which admits {web.MAX_CONNECTIONS:,}"),
         ],
         "a person's page": [(DOCS / "clicking.md", f"within {own_page.KEY_SECONDS:.0f} seconds")],

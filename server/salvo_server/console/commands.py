@@ -8,6 +8,7 @@ from salvo import messages as m
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import HostAction, State
 from salvo.table_state import TableState
+from salvo_display.replay_text import in_words
 from salvo_server.core.transitions import STATES, TABLE, Answer, event_of
 
 #: How many names a sentence has.
@@ -35,10 +36,9 @@ def offers(table: TableState) -> list[Offer]:
 
 
 def _is_ready(do: HostAction, table: TableState) -> bool:
-    paused = table.hosted is not None and table.hosted.paused
     if do is HostAction.START and len(table.complete) < 2:
         return False
-    if (do is HostAction.PAUSE and paused) or (do in (HostAction.RESUME,) and not paused):
+    if (do is HostAction.PAUSE and table.paused) or (do is HostAction.RESUME and not table.paused):
         return False
     if do is HostAction.REMOVE and not _standing(table):
         return False
@@ -96,4 +96,4 @@ def _named(names: list[str] | tuple[str, ...]) -> str:
         return "nobody"
     if len(names) > _MANY:
         return f"{len(names)} teams"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return in_words(names)

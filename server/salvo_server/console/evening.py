@@ -13,16 +13,23 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo import topics
 from salvo.messages import State
-from salvo.table_state import Fact, GameForgotten, NewConnection, SalvoCounted, StateMoved, TableState, TurnClock
+from salvo.table_state import (
+    Fact,
+    GameForgotten,
+    NewConnection,
+    SalvoCounted,
+    StateMoved,
+    TableState,
+    TurnClock,
+    TurnLength,
+)
 from salvo.topics import Address
 from salvo_display.boards.text_boards import OUT
 from salvo_server.console.commands import Offer, offers
 from salvo_server.game_lengths import duration, turns_of
 from salvo_server.headlines import headline
-from salvo_server.table_places import place_name
+from salvo_server.table_places import MAX_TABLES, place_name
 
-#: Tables that are followed; on an open broker any client may make some up.
-MAX_TABLES: Final = 1000
 #: What is read of every table.
 TOPICS: Final = (
     topics.STATE,
@@ -39,8 +46,6 @@ TOPICS: Final = (
     topics.LEAGUE,
 )
 _LINES: Final = 40
-#: A turn without a shot was given up if it ended before this share of its time; later, the time may have run out.
-_EARLY: Final = 0.8
 
 
 class _Team:
@@ -66,11 +71,14 @@ class HostedTable:
         self.state = TableState()
         self._teams: dict[str, _Team] = {}
         self._clock = TurnClock()
+        self._length = TurnLength()
         self._began = 0.0  # the turn
         self._first: m.TurnBegan | m.TurnResumed | None = None  # the first turn of the game that was seen
 
     def receive(self, news: m.Announcement | Fact | NewConnection, now: float, *, retained: bool) -> None:
         """Take in what was said of the table."""
+        if isinstance(news, (m.TurnBegan, m.TurnResumed, m.HostActed)):
+            self._length.receive(news, now, retained=retained)
         if isinstance(news, (m.TurnBegan, m.TurnResumed)):
             self._clock.begin(news, now, retained=retained)
             self._began = now
@@ -90,12 +98,10 @@ class HostedTable:
             self.state.opened = self.state.status.game
 
     def _count(self, result: m.SalvoResolved, now: float, *, retained: bool) -> None:
-        team, turn = self._teams.setdefault(result.player, _Team(now)), self.state.game.turn
+        team = self._teams.setdefault(result.player, _Team(now))
         team.silent = 0 if result.shots else team.silent + 1
-        whole = 0.0 if turn is None or retained else (turn.deadline - turn.now) / 1000
-        by_host = self.state.hosted is not None and self.state.hosted.do in (m.HostAction.SKIP, m.HostAction.REMOVE)
-        early = now - self._began < _EARLY * whole
-        team.gave_up = bool(not result.shots and early and not by_host and not self.state.book.skipping)
+        can_give_up = not retained and not self.state.book.skipping
+        team.gave_up = can_give_up and self._length.was_given_up(result, now)
 
     # --- what is shown
 
@@ -118,7 +124,7 @@ class HostedTable:
             "headline": headline(state) if state.state is not None else "",
             "online": state.status is None or state.status.online,
             "left": time_left,
-            "ends": None if state.playing is None or self._paused else round(self._clock.ends * 1000),
+            "ends": None if state.playing is None or state.paused else round(self._clock.ends * 1000),
             "teams": [self._team(name, self._teams[name]) for name in state.names],
             "commands": [offer._asdict() for offer in self.offers],
         }
@@ -127,10 +133,6 @@ class HostedTable:
     def offers(self) -> list[Offer]:
         """What a host may do here."""
         return offers(self.state)
-
-    @property
-    def _paused(self) -> bool:
-        return self.state.hosted is not None and self.state.hosted.paused
 
     def _team(self, name: str, team: _Team) -> dict[str, Any]:
         state = self.state

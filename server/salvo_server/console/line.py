@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
@@ -73,14 +72,10 @@ class HostLine:
         while not self._stop.is_set():
             self._send()
             try:
-                arrived = self._connection.poll(_POLL_SECONDS)
+                arrived = self._users.poll(self._connection, _POLL_SECONDS)
             except ConnectionLost as error:
-                try:
-                    self._connection.change_user(self._users.go_on(error, time.monotonic()))
-                except ConnectionLost as last:
-                    self.error = last
-                    return
-                continue
+                self.error = error
+                return
             for received in arrived:
                 self._arrived.put(received)
                 self._connection.acknowledge(received)

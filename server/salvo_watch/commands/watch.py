@@ -6,7 +6,6 @@ import contextlib
 import json
 import logging
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -21,7 +20,10 @@ from salvo.errors import ConnectionLost
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.screen_users import ScreenUsers, watching_account
-from salvo_watch.live_views import News, Watcher
+from salvo_watch.live_views import Watcher
+
+#: Between two pictures on a terminal, and how soon Ctrl-C ends it.
+_POLL_SECONDS = 0.25
 
 
 @click.command(
@@ -60,7 +62,7 @@ def watch(
     try:
         with _live(watcher) if live else contextlib.nullcontext() as screen:
             while games is None or watcher.games_ended < games:
-                for line, record in _poll(watcher, users):
+                for line, record in users.poll(watcher, _POLL_SECONDS):
                     if not live and (as_json or line):
                         click.echo(json.dumps(record) if as_json else line)
                 if screen is not None:
@@ -73,15 +75,6 @@ def watch(
     finally:
         if finding := watcher.close():
             click.echo(finding, err=True)
-
-
-def _poll(watcher: Watcher, users: ScreenUsers) -> list[News]:
-    """Return the news; where the user is in use, try another one."""
-    try:
-        return watcher.poll(0.25)
-    except ConnectionLost as error:
-        watcher.change_user(users.go_on(error, time.monotonic()))
-        return []
 
 
 def _watcher(url: BrokerUrl, table: str, ca: str | None, proof: Path | None) -> tuple[Watcher, ScreenUsers]:

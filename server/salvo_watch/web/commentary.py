@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from salvo.messages import Fate
+from salvo_display.replay_text import in_words
 
 
 class Salvo(NamedTuple):
@@ -88,8 +89,7 @@ def _fall(salvo: Salvo, left: list[str]) -> str:
 
 
 def _ships(salvo: Salvo) -> str:
-    sunk = [f"{player}'s {ship}" for player, ship in salvo.sunk]
-    return " and ".join([", ".join(sunk[:-1]), sunk[-1]]) if len(sunk) > 1 else sunk[0]
+    return in_words([f"{player}'s {ship}" for player, ship in salvo.sunk])
 
 
 def _lead(player: str, before: Standing, after: Standing) -> str:

@@ -88,11 +88,6 @@ class Screen:
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
-    @property
-    def paused(self) -> bool:
-        """Whether a host has stopped the clock."""
-        return self.table.hosted is not None and self.table.hosted.paused
-
     def _standing(self) -> Standing:
         out = frozenset(self._out_now)
         if not self._shows_sinkings:
@@ -187,7 +182,7 @@ class Screen:
             "seconds": self._seconds(),
             "winners": list(self._winners),
             "aborted": game.aborted,
-            "host": {"paused": self.paused, "text": self.notice},
+            "host": {"paused": self.table.paused, "text": self.notice},
             "chat": [{"from": line.sender, "text": line.text} for line in self.chat],
             "standings": self._standings(standings[:MAX_STANDINGS]),
         }

@@ -16,21 +16,19 @@ from typing import Any, Final, Generic, TypeVar
 
 from salvo import messages as m
 from salvo import topics
-from salvo.errors import ConnectionLost, WireError
+from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.table_state import Fact, NewConnection
 from salvo.topics import Reader
 from salvo_display.web_page.badges import Badges
 from salvo_server.screen_users import ScreenUsers
-from salvo_server.table_places import cell_of, place_of, table_of
+from salvo_server.table_places import MAX_TABLES, cell_of, place_of, table_of
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.league import league_picture
 from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Arrived, Table, read
 
-#: Tables that are followed; on an open broker any client may make some up.
-MAX_TABLES: Final = 1000
 #: Between two pictures of a table: bots without a pace fire hundreds of salvos a second, and nobody sees that.
 PICTURE_SECONDS: Final = 0.12
 #: Between two overviews of all tables.
@@ -144,7 +142,7 @@ class Source:
         self.connection, self._users = connection, users
         self._known: set[str] = set()  # tables that are followed
 
-    def listen(self, relay: Relay, stop: threading.Event, clock: Callable[[], float]) -> None:
+    def listen(self, relay: Relay, stop: threading.Event) -> None:
         """Keep the connection and read messages until the event is set; on a thread of its own.
 
         Raises:
@@ -152,11 +150,7 @@ class Source:
         """
         reached = False
         while not stop.is_set():
-            try:
-                arrived = self.connection.poll(_POLL_SECONDS)
-            except ConnectionLost as error:
-                self.connection.change_user(self._users.go_on(error, clock()))
-                continue
+            arrived = self._users.poll(self.connection, _POLL_SECONDS)
             readable = [item for message in arrived if (item := self.read(message)) is not None]
             for message in arrived:
                 self.connection.acknowledge(message)
@@ -245,7 +239,7 @@ class Relay:
 
     def _listen(self, source: Source) -> None:
         try:
-            source.listen(self, self._stop, self._loop.time)
+            source.listen(self, self._stop)
         finally:
             self.stop()  # where one has ended for good, all do
 

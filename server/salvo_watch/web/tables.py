@@ -31,6 +31,7 @@ from salvo.table_state import (
     News,
     SalvoCounted,
     StateMoved,
+    TurnLength,
 )
 from salvo_display.web_page.badges import Badges
 from salvo_server.core.lobby import MAX_PLACEMENT_TIMES
@@ -45,8 +46,6 @@ BOARDS_SECONDS: Final = 3.0
 END_SECONDS: Final = 8.0
 #: The time to place ships until the rules are known.
 _PLACING_SECONDS: Final = 60
-#: A turn without a shot was given up if it ended before this share of its time; later, the time may have run out.
-_EARLY: Final = 0.8
 #: Topics that say something by being retained; the others repeat what announcements have.
 _FACTS: Final = frozenset({topics.SUNK, topics.DEFEATED})
 
@@ -93,7 +92,6 @@ class Table:
 
     Attributes:
         shown: how the table stands, as it is shown.
-        delay_seconds: how late the boards are shown; everything else of a game is held for as long.
         screen: what is shown of it beside that, from which its picture is made.
     """
 
@@ -105,9 +103,9 @@ class Table:
         Args:
             badges: of the contest's teams; of this table's alone by default.
             boards: whether the account may read the boards, and the server is expected to show them.
+            delay_seconds: how late the boards are shown; everything else of a game is held for as long.
         """
         self.name = name
-        self.delay_seconds = delay_seconds
         self.screen = Screen(name, boards, delay_seconds, badges or Badges())
         self.shown = self.screen.table
         self._lost_scene = Scene()  # as it was when the connection was lost
@@ -119,7 +117,7 @@ class Table:
         self._pause = 0.0
         self._held: deque[_Held] = deque()
         self._secret = False  # whether a game is on, as far as has arrived
-        self._latest_turn: tuple[m.TurnBegan | m.TurnResumed, float] | None = None  # and when it arrived
+        self._turn_length = TurnLength()  # of the turn that has arrived
         # Of the game that arrives, which a delayed picture comes to later: turns that were given up, and players that
         # the host has removed.
         self._given_up: set[int] = set()
@@ -142,24 +140,18 @@ class Table:
             self._secret = news.state is State.TURN
             if not self._secret and self._held:
                 self._release(now)
-        due = now + self.delay_seconds if self._secret and self.screen.boards else now
+        due = now + self.screen.delay_seconds if self._secret and self.screen.boards else now
         self._held.append(_Held(max(due, self._held[-1].due if self._held else due), arrived))
 
     def _note(self, news: News, now: float, *, retained: bool) -> None:
         """Note at once what explains a salvo that is shown later."""
         match news:
-            case m.TurnBegan() | m.TurnResumed():
-                self._latest_turn = None if retained else (news, now)
-            case m.HostActed(do=m.HostAction.REMOVE, team=team):
-                _note(self._removed, team)
-                self._latest_turn = None
-            case m.HostActed(do=m.HostAction.SKIP):
-                self._latest_turn = None
-            case m.SalvoResolved() if self._latest_turn is not None:
-                turn, begun = self._latest_turn
-                in_time = now - begun < _EARLY * (turn.deadline - turn.now) / 1000
-                if turn.turn == news.turn and in_time and not (news.shots or self.shown.book.skipping):
-                    _note(self._given_up, news.turn)
+            case m.TurnBegan() | m.TurnResumed() | m.HostActed():
+                self._turn_length.receive(news, now, retained=retained)
+                if isinstance(news, m.HostActed) and news.do is m.HostAction.REMOVE:
+                    _note(self._removed, news.team)
+            case m.SalvoResolved() if not self.shown.book.skipping and self._turn_length.was_given_up(news, now):
+                _note(self._given_up, news.turn)
             case m.StateChanged(State.TURN) if not retained:
                 self._given_up, self._removed = set(), set()
             case _:
@@ -173,7 +165,7 @@ class Table:
 
     def _release(self, now: float) -> None:
         """Let what was held be shown, after the boards that are still to come."""
-        due = now + BOARDS_SECONDS if self.screen.boards and self.delay_seconds else now
+        due = now + BOARDS_SECONDS if self.screen.boards and self.screen.delay_seconds else now
         self._held = deque(held._replace(due=min(held.due, due)) for held in self._held)
 
     def next_due(self) -> float | None:
@@ -277,7 +269,7 @@ class Table:
 
     def _open_lobby(self, ended: GameState) -> None:
         if ended.winners and not (self.screen.view and self.screen.view.game == ended.number):
-            self.screen.boards = self.screen.boards and bool(self.delay_seconds)
+            self.screen.boards = self.screen.boards and bool(self.screen.delay_seconds)
         self.screen.scene, self._lost_scene, self.screen.view = Scene(), Scene(), None
         self.screen.placing_ends = None
 
@@ -303,7 +295,7 @@ class Table:
         """Begin the time to place ships, or restart it (SALVO-JOIN-17)."""
         rules, ends = self.shown.rules, self.screen.placing_ends
         seconds = _PLACING_SECONDS if rules is None else rules.placing_clock_seconds
-        if seconds is None or self.screen.paused:
+        if seconds is None or self.shown.paused:
             return
         if ends is None or now > ends:
             self._placing_began, ends = now, now
