@@ -35,11 +35,12 @@ class Shared(NamedTuple):
 
     Attributes:
         words: the properties of Open Graph that are the same at every address.
-        picture: a PNG of the boards after that turn.
+        boards: the marks after that turn, in play order.
     """
 
     words: Mapping[str, str]
-    picture: bytes
+    boards: Sequence[str]
+    grid: Grid
 
     @classmethod
     def of(cls, replay: Replay, turn: int | None) -> Shared:
@@ -54,7 +55,7 @@ class Shared(NamedTuple):
             "description": " ".join(told.split()),
             "image:alt": f"The boards of {who} after turn {frame.turn}",
         }
-        return cls(words, _picture(frame, replay.header.rules.book.grid))
+        return cls(words, [sea.marks for sea in frame.seas.values()], replay.header.rules.book.grid)
 
     def head(self, page: str, picture: str) -> str:
         """Return the lines for the head of the game's page; both addresses are whole ones."""
@@ -62,23 +63,22 @@ class Shared(NamedTuple):
         given = {"type": "website", "site_name": "Salvo", "url": page, "image": picture, **size, **self.words}
         return render("salvo_display/web_page/shared.html.j2", properties=given)
 
+    def picture(self) -> bytes:
+        """Return a PNG of the boards."""
+        grid, (across, cell) = self.grid, _layout(len(self.boards), self.grid)
+        down = -(-len(self.boards) // across)
+        wide, high = cell * grid.width + _GAP, cell * grid.height + _GAP
+        left, top = (WIDTH - across * wide + _GAP) // 2, (HEIGHT - down * high + _GAP) // 2
+        rows = [bytearray(WIDTH) for _ in range(HEIGHT)]
+        for number, marks in enumerate(self.boards):
+            row, column = divmod(number, across)
+            _draw(rows, left + column * wide, top + row * high, marks, grid, cell)
+        return _png(rows)
+
 
 def _outcome(frame: Frame, salvos: int) -> str:
     winners = frame.tied or ((frame.winner,) if frame.winner else ())
     return f"{replay_text.outcome(winners)} after {replay_text.counted(salvos, 'salvo')}"
-
-
-def _picture(frame: Frame, grid: Grid) -> bytes:
-    boards = [sea.marks for sea in frame.seas.values()]
-    across, cell = _layout(len(boards), grid)
-    down = -(-len(boards) // across)
-    wide, high = cell * grid.width + _GAP, cell * grid.height + _GAP
-    left, top = (WIDTH - across * wide + _GAP) // 2, (HEIGHT - down * high + _GAP) // 2
-    rows = [bytearray(WIDTH) for _ in range(HEIGHT)]
-    for number, marks in enumerate(boards):
-        row, column = divmod(number, across)
-        _draw(rows, left + column * wide, top + row * high, marks, grid, cell)
-    return _png(rows)
 
 
 def _layout(boards: int, grid: Grid) -> tuple[int, int]:

@@ -152,7 +152,9 @@ class _GamePages:
     async def picture(self, request: Request) -> Response:
         """Return the boards, as a messenger shows them beside a link."""
         shared = await self._shared(await self._known(request), _turn(request))
-        return Response(shared.picture, media_type="image/png", headers={"Cache-Control": "max-age=3600"})
+        async with self._room:
+            picture = await asyncio.to_thread(shared.picture)
+        return Response(picture, media_type="image/png", headers={"Cache-Control": "max-age=3600"})
 
     async def _shared(self, id_: str, turn: int | None) -> Shared:
         key = (id_, turn)
