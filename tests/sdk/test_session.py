@@ -494,7 +494,7 @@ def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
 def test_a_team_that_was_there_before_the_server_asks_when_it_comes(
     session: Session, server: ScriptedServer, heard: list[m.Announcement]
 ) -> None:
-    """Nobody had subscribed yet, so the broker threw the first request away, and the team waited for ever."""
+    """Nobody had subscribed yet, so the broker dropped the first request, and the team waited forever."""
     session.connected(1.0)
     session.handle_timer(4.0)
     session.take_outbox()

@@ -136,7 +136,7 @@ def test_a_team_whose_secret_changed_in_a_game_plays_on_with_the_new_one_alone(r
     assert b"fleet" in open_blob(blob, key_to_team(derive_key("rotated", blob.salt)))
     shots = stage.referee.match.players[name].shots
     before = len(shots)
-    stage.fire(other, stage.shot(name))  # by whoever has found the former one
+    stage.fire(other, stage.shot(name))  # by someone who has found the previous one
     assert len(shots) == before
     stage.sealers[name] = Sealer("rotated")
     stage.fire(other, stage.shot(name))

@@ -77,7 +77,7 @@ def test_rotation_makes_a_new_secret_and_changes_the_revision(roster: Roster) ->
 
 
 def test_the_number_of_screens_changes_and_the_secret_stays(roster: Roster) -> None:
-    """The story: whoever needed more screens was told that the name is in the roster."""
+    """Anyone who needed more viewers read that the name is in the roster."""
     secret = roster.add("hall", Role.WATCHER)
     roster.give_screens("hall", 60)
     users = [account for account in roster.accounts() if account.name == "hall"]

@@ -43,7 +43,7 @@ STATEMENTS: Final = [
     ("ships may touch at corners", _SETUP, "test_there_is_room_for_a_ship_exactly_where_it_may_be_placed"),
     ("a green square places the ship and takes it off the list", _SETUP, _OFFERS),
     (
-        "another square begins anew, and Cancel leaves the board as it was",
+        "another square starts over, and Cancel leaves the board as it was",
         _SETUP,
         "test_a_square_from_which_no_end_is_possible_is_refused_and_another_one_or_cancel_begins_anew",
     ),
@@ -68,7 +68,7 @@ STATEMENTS: Final = [
         _SITTING,
         "test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it",
     ),
-    ("a sinking is told to both", _OLDER, _TWO_GAMES),
+    ("both players learn of a sinking", _OLDER, _TWO_GAMES),
     (
         "at the end Restart asks for another game, and a click does nothing",
         _SITTING,
@@ -98,7 +98,7 @@ STATEMENTS: Final = [
         "test_a_finger_chooses_and_fire_fires_where_a_click_would_have_fired_at_once",
     ),
     ("a whole game by keyboard alone", _BROWSER, _KEYBOARD),
-    ("a screen reader is told whose turn it is", _BROWSER, _KEYBOARD),
+    ("a screen reader announces whose turn it is", _BROWSER, _KEYBOARD),
     ("a whole game by each ruleset", _BROWSER, "test_a_game_by_every_ruleset_is_won_by_clicking"),
     ("a whole game in a contest", _BROWSER, "test_a_game_at_a_table_of_a_contest_is_played_by_clicking"),
     ("axe finds nothing, and nothing comes from another host", _BROWSER, _MOUSE),

@@ -64,7 +64,7 @@ class Person:
         self._taunts: dict[bool, list[str]] = {True: [], False: []}
         self._placing_seconds: int | None = None
         self._listed: frozenset[str] = frozenset()  # since the lobby opened
-        self._notified: set[tuple[str, int]] = set()  # what is told once a game
+        self._notified: set[tuple[str, int]] = set()  # notices that come once a game
         self._shown_players: tuple[str, ...] = ()
         self._struck = 0  # shots at the own board that were answered with a taunt, if there was one
         seat.session.tap = self._observe

@@ -196,7 +196,7 @@ class Thoughtful(Client):
 
 @needs("mosquitto")
 def test_a_slow_player_keeps_the_turn_over_a_broker_that_is_killed(tmp_path: Path) -> None:
-    """It was told that it was not its turn, and sat out the 30 seconds."""
+    """The answer said that it was not its turn, so it sat out the 30 seconds."""
     heard, may_kill = Heard(), threading.Event()
     with Mosquitto() as broker:
 

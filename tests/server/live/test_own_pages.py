@@ -174,7 +174,7 @@ def test_the_tab_that_was_opened_last_acts_and_the_other_one_watches(play: Play)
                 watching = await first()
                 assert not watching["plays"]
                 assert (await opened.visitor.do(mine, **opened.command)).code == "other_tab"
-            async with opened.visitor.tab() as again:  # its button opens the stream anew
+            async with opened.visitor.tab() as again:  # its button reopens the stream
                 frame = await again()
                 assert frame["plays"]
                 assert (await opened.visitor.do(frame, **opened.command)).status == 200

@@ -76,7 +76,7 @@ class RosterAccess(Access):
         account = self._current.accounts.get(username)
         if account is None or account.role is not Role.HOST or not topic:
             return self.is_server(client_id, username)
-        return topics.parse(topic).topic in (topics.SEAT, topics.LEAGUE)  # whoever may publish there
+        return topics.parse(topic).topic in (topics.SEAT, topics.LEAGUE)  # of those who may publish there
 
     def team_of(self, client_id: str, topic: str) -> str | None:
         # Of these alone: every other command names its player in the topic, where no other team may publish.
