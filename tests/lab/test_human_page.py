@@ -48,8 +48,8 @@ def test_a_word_that_means_nothing_now_places_nothing_and_fires_nothing(word: st
             assert (await table.visitor.do(await picture(), act=word)).status == 200
         assert table.desk.answers() == []
         assert table.page.sitting.mode == "Setup"
-        assert table.page.sitting.setup is not None
-        assert not table.page.sitting.setup.placed
+        assert table.page.sitting.setting_up is not None
+        assert not table.page.sitting.setting_up.setup.placed
 
     play(act)
 

@@ -68,8 +68,8 @@ def test_a_ship_that_does_not_fit_where_it_is_dropped_stays_where_it_was_and_the
     assert sitting.message == "battleship is too close to cruiser; spacing is no_common_edge"
     sitting.put("nautilus", 50, Orientation.HORIZONTAL)
     assert sitting.message.startswith("no ship 'nautilus'")
-    assert sitting.setup is not None
-    assert list(sitting.setup.placed) == ["cruiser"]
+    assert sitting.setting_up is not None
+    assert list(sitting.setting_up.setup.placed) == ["cruiser"]
 
 
 def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from salvo.errors import MissingExtra, printable
 from salvo_lab.human.channel import Channel
 from salvo_lab.human.cursor import ARROWS
+from salvo_lab.human.setting_up import NUMBERED, SettingUp
 from salvo_lab.human.sitting import BoardPicture, Mode, Sitting, rivals_of, shots_of
 from salvo_lab.human.snapshot import Snapshot
 
@@ -35,8 +36,6 @@ _NEWS_LINES: Final = 4
 #: Lines of the page beside the news and the rows of a board: its frame and the lines around both.
 _OTHER_LINES: Final = 11
 _COMMANDS: Final = "dfmqrsu"
-#: Actions of the set-up that a digit chooses.
-_NUMBERED: Final = 10
 _KEYS: Final = (
     *("tab", "shift+tab", "enter", "escape", "delete", "backspace", "space"),
     *ARROWS,
@@ -181,7 +180,8 @@ class Table(App[str]):
 
     def on_option_list_option_selected(self, chosen: OptionList.OptionSelected) -> None:
         """A click on an action does it."""
-        self.sitting.at = chosen.option_index
+        if self.sitting.setting_up is not None:
+            self.sitting.setting_up.at = chosen.option_index
         self.sitting.act(self.sitting.actions()[chosen.option_index].word)
         self._show()
 
@@ -192,18 +192,18 @@ class Table(App[str]):
         if sitting.ended:
             self.exit(sitting.ended)
         self._show_title()
-        setting_up, sight = sitting.mode is Mode.SETUP and sitting.setup is not None, sitting.sight
+        setting_up, sight = sitting.setting_up, sitting.sight
         own = sitting.own_board()
-        self._hide("actions", not setting_up)
-        self._hide("target", setting_up or sight is None)
-        self._hide("outcome", setting_up or sight is None)
+        self._hide("actions", setting_up is None)
+        self._hide("target", setting_up is not None or sight is None)
+        self._hide("outcome", setting_up is not None or sight is None)
         self._hide("own", own is None)
         self._hide("beside", self._beside is None)
         if own is not None:
-            square = self._square if setting_up and sitting.in_grid else None
+            square = self._square if setting_up is not None and setting_up.in_grid else None
             self._show_board("own", own, cursor=square)
-        if setting_up:
-            self._show_actions()
+        if setting_up is not None:
+            self._show_actions(setting_up)
         elif sight is not None:
             self._show_game(sight)
         self._write("message", sitting.message)
@@ -240,17 +240,16 @@ class Table(App[str]):
         grid = self.sitting.grid
         return None if grid is None else self.sitting.cursor.cell(grid)
 
-    def _show_actions(self) -> None:
-        sitting, actions = self.sitting, self.query_one("#actions", OptionList)
-        assert sitting.setup is not None
-        self._write("incoming", sitting.setting)
-        actions.border_title = sitting.setting.removeprefix("setting ") if sitting.setup.ship else "ships and actions"
+    def _show_actions(self, setting_up: SettingUp) -> None:
+        actions, next_click = self.query_one("#actions", OptionList), setting_up.next_click
+        self._write("incoming", next_click)
+        actions.border_title = next_click.removeprefix("setting ") if setting_up.setup.ship else "ships and actions"
         actions.clear_options()
-        for number, action in enumerate(sitting.actions(), start=1):
+        for number, action in enumerate(setting_up.actions(), start=1):
             text = f"{action.text} ({action.key})" if action.key else action.text
-            numbered = number <= _NUMBERED and not sitting.in_grid
+            numbered = number <= NUMBERED and not setting_up.in_grid
             actions.add_option(Text(f"{number}  {text}" if numbered else text))
-        actions.highlighted = sitting.highlighted
+        actions.highlighted = setting_up.highlighted
 
     def _show_game(self, sight: Snapshot) -> None:
         sitting = self.sitting

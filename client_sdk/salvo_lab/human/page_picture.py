@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from salvo.rules import Grid, Orientation, Placement
 from salvo_display.boards.marks import Mark, display_name
+from salvo_lab.human.setting_up import Action
 from salvo_lab.human.setup import Setup
-from salvo_lab.human.sitting import Action, BoardPicture, Mode, Sitting, rivals_of
+from salvo_lab.human.sitting import BoardPicture, Mode, Sitting, rivals_of
 from salvo_lab.human.snapshot import SUNK, Snapshot
 
 _LETTERS: Final = string.ascii_lowercase
@@ -37,7 +38,7 @@ def picture_of(sitting: Sitting) -> dict[str, Any]:
         "grid": None if sitting.grid is None else [sitting.grid.width, sitting.grid.height],
         "boards": list(_boards(sitting, sight)),
         "target": sitting.target if sight is not None else "",
-        "setup": _setup(sitting.setup) if sitting.mode is Mode.SETUP and sitting.setup is not None else None,
+        "setup": None if sitting.setting_up is None else _setup(sitting.setting_up.setup),
         "fires": sight is not None and sight.shots == 1,
         "actions": [[action.word, action.text, action.key, action.ready] for action in _actions(sitting)],
         "chat": sitting.chat,
@@ -59,12 +60,12 @@ def _whose_time(sitting: Sitting) -> str:
 
 
 def _actions(sitting: Sitting) -> Iterable[Action]:
-    setup = sitting.setup
+    setting_up = sitting.setting_up
     for action in sitting.actions():
         if not action.word.startswith("ship "):  # those are dragged, or chosen, where they lie
             yield action
-    if sitting.mode is Mode.SETUP and setup is not None and not sitting.in_grid:
-        yield Action("undo", "Undo", "u", ready=setup.can_undo)
+    if setting_up is not None and not setting_up.in_grid:
+        yield Action("undo", "Undo", "u", ready=setting_up.setup.can_undo)
     yield Action("leave", _leave_text(sitting), "q")
 
 
@@ -100,8 +101,9 @@ def _boards(sitting: Sitting, sight: Snapshot | None) -> Iterable[dict[str, Any]
     if own is None:
         return
     if sight is None:
-        assert sitting.setup is not None
-        yield _board(own, own.marks, _ships_in_setup(sitting.setup), sitting.setup.book.grid, []) | {"own": True}
+        assert sitting.setting_up is not None
+        setup = sitting.setting_up.setup
+        yield _board(own, own.marks, _ships_in_setup(setup), setup.book.grid, []) | {"own": True}
         return
     names = [ship.name for ship in sight.rules.fleet]
     ships = _letters(sight.fleet.placements, names, sight.rules)

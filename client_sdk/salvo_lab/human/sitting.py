@@ -16,9 +16,8 @@ from typing import Final
 from salvo.cli.output import places_line
 from salvo.errors import CODES, SalvoError
 from salvo.player import check_salvo
-from salvo.rules import Announce, Grid, Orientation
+from salvo.rules import Announce, Fleet, Grid, Orientation
 from salvo.view import Shot
-from salvo_display.boards.marks import Mark, display_name
 from salvo_lab.human.channel import (
     Again,
     Broken,
@@ -34,22 +33,16 @@ from salvo_lab.human.channel import (
     Seen,
     Taunt,
 )
-from salvo_lab.human.cursor import Cursor
-from salvo_lab.human.setup import Setup
+from salvo_lab.human.cursor import TO_A_SQUARE, Cursor
+from salvo_lab.human.setting_up import Action, SettingUp
 from salvo_lab.human.snapshot import Snapshot, incoming_words
 
 #: Lines of news that are stored.
 _MAX_NEWS: Final = 40
 #: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
-#: Actions of the set-up that a digit chooses; 0 is the last of them.
-_NUMBERED: Final = 10
-#: Actions by their keys, while a fleet is set up and in a game.
-_SETUP_KEYS: Final = {
-    "d": "delete", "delete": "delete", "backspace": "delete", "r": "random", "u": "undo", "escape": "cancel",
-}  # fmt: skip
-_GAME_KEYS: Final = {"f": "fire", "s": "skip", "escape": "none", "r": "restart"}
-_TO_A_SQUARE: Final = "arrows, A-Z row, 0-9 column   Enter: this square"
+#: Actions in a game by their keys.
+_KEYS: Final = {"f": "fire", "s": "skip", "escape": "none", "r": "restart"}
 
 
 class Mode(StrEnum):
@@ -59,23 +52,6 @@ class Mode(StrEnum):
     WAITING = "Waiting"
     SHOOT = "Shoot"
     END = "End"
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """What the person may do now.
-
-    Attributes:
-        word: for :meth:`Sitting.act`.
-        text: for the person.
-        key: which does the same; empty for none.
-        ready: whether it would do anything now.
-    """
-
-    word: str
-    text: str
-    key: str = ""
-    ready: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +82,12 @@ class Sitting:
         ended: ``left`` or ``broken``; empty while the person plays.
         error: why the game could not go on.
         leaving: whether the person was asked if it wants to leave.
-        setup: the fleet that is put together; the last one after that.
         sight: the game; None before the first turn.
         over: the end of the game that is shown.
         target: the player whose board is shown for shots.
         chosen: shots that are not fired yet.
         outcome: what came of the last salvo, below the target's board.
         cursor: the square that keys have chosen.
-        at: the number of the action of the set-up's list that keys have chosen, from 0.
     """
 
     def __init__(self, desk: Channel) -> None:
@@ -124,16 +98,14 @@ class Sitting:
         self.ended = ""
         self.error: BaseException | None = None
         self.leaving = False
-        self.setup: Setup | None = None
         self.sight: Snapshot | None = None
         self.over: Over | None = None
         self.target = ""
         self.chosen: list[Shot] = []
         self.outcome = ""
         self.cursor = Cursor()
-        self.at = 0
         self._desk = desk
-        self._asked: FleetAsked | None = None
+        self._setup: SettingUp | None = None  # the last one, after that
         self._seen = 0  # how many shots at the own board were there when the person last fired
         self._next: FleetAsked | None = None  # the set-up that waits until the person has seen the end of a game
         self._clock = Clock()
@@ -172,20 +144,23 @@ class Sitting:
         self.news = [*self.news, line[:_MAX_LINE]][-_MAX_NEWS:]
 
     def _begin_setup(self, asked: FleetAsked) -> None:
-        before = self._asked
-        again = before is not None and (before.game, before.rules) == (asked.game, asked.rules)
-        if not again:  # a person who is asked again, after an outage, goes on
-            self.setup = Setup(asked.rules)
-            self.cursor.go(asked.rules.grid, 0)
-            self.at = 0
-        self.mode, self._asked = Mode.SETUP, asked
+        before = self._setup
+        if before is not None and (before.asked.game, before.asked.rules) == (asked.game, asked.rules):
+            before.asked, self.message = asked, ""  # a person who is asked again, after an outage, goes on
+        else:
+            self._setup = SettingUp(asked, self.cursor, self._send_fleet)
+            self.message = "choose a ship, then one end of it, then the other"
+        self.mode = Mode.SETUP
         self.sight, self.over, self.chosen, self._seen = None, None, [], 0
         self.outcome = ""
-        self.message = "" if again else "choose a ship, then one end of it, then the other"
+
+    def _send_fleet(self, fleet: Fleet) -> None:
+        self._desk.answer(fleet)
+        self.mode = Mode.WAITING
 
     def _see(self, sight: Snapshot) -> None:
         before, self.sight = self.sight, sight
-        if before is None and (self._asked is None or self._asked.game != sight.game):
+        if before is None and (self._setup is None or self._setup.asked.game != sight.game):
             self._seen = len(sight.incoming)  # back in a game: what was long ago is no news
         rivals = rivals_of(sight)
         if self.target not in rivals or (self.target in sight.out and sight.shots):
@@ -223,8 +198,8 @@ class Sitting:
             self._leave(leaving)
         elif word == "restart" and self.mode is Mode.END:
             self._restart()
-        elif self.mode is Mode.SETUP:
-            self._guarded(lambda: self._act_in_setup(word))
+        elif (setting_up := self.setting_up) is not None:
+            self._guarded(lambda: setting_up.act(word))
         elif self.sight is not None:
             self._guarded(lambda: self._act_in_game(word))
 
@@ -237,27 +212,27 @@ class Sitting:
             fires: whether it fires at once where a turn has one shot; on the own board none does.
         """
         self.leaving = False
-        if self.mode is Mode.SETUP and self.setup is not None and player == self.me:
-            self.cursor.go(self.setup.book.grid, cell)
-            self._guarded(self._click_in_setup)
-        elif self.mode is not Mode.SETUP and self.sight is not None and player in self.sight.players:
+        if (setting_up := self.setting_up) is not None:
+            if player == self.me:
+                self.cursor.go(setting_up.setup.book.grid, cell)
+                self._guarded(setting_up.click)
+        elif self.sight is not None and player in self.sight.players:
             self.cursor.go(self.sight.rules.grid, cell)
             self._guarded(lambda: self._choose_square(player, fires=fires and player != self.me))
 
     def put(self, ship: str, cell: int, orientation: Orientation) -> None:
         """Place a ship from a cell on, to the right or downwards, wherever it was before; or say why it cannot be."""
         self.leaving = False
-        setup = self.setup
-        if self.mode is Mode.SETUP and setup is not None:
-            self._guarded(lambda: self._placed(setup.put(ship, *setup.book.grid.xy(cell), orientation)))
+        if (setting_up := self.setting_up) is not None:
+            self._guarded(lambda: setting_up.put(ship, cell, orientation))
 
     def press(self, key: str) -> None:
         """Do what a key does here."""
         leaving, self.leaving = self.leaving, False
         if key == "q":
             self._leave(leaving)
-        elif self.mode is Mode.SETUP:
-            self._guarded(lambda: self._press_in_setup(key))
+        elif (setting_up := self.setting_up) is not None:
+            self._guarded(lambda: setting_up.press(key))
         elif self.sight is not None:
             self._guarded(lambda: self._press_in_game(key))
         elif self.mode is Mode.END and key == "r":
@@ -283,71 +258,14 @@ class Sitting:
         self.leaving = True
         self.message = "the game is not over; q again leaves it"
 
-    def _guarded(self, act: Callable[[], None]) -> None:
-        """Do something that may not be allowed; then the reason is the message."""
+    def _guarded(self, act: Callable[[], str | None]) -> None:
+        """Do something that may not be allowed; the message is what came of it, or the reason."""
         try:
-            act()
+            words = act()
         except SalvoError as error:
-            self.message = error.text
-
-    # --- setting up -----------------------------------------------------------------------------------------------
-
-    def _press_in_setup(self, key: str) -> None:
-        setup = self.setup
-        assert setup is not None
-        if key in _SETUP_KEYS:
-            self._act_in_setup(_SETUP_KEYS[key])
-        elif self.in_grid and key in ("enter", "space"):
-            self._click_in_setup()
-        elif self.in_grid:
-            self.cursor.press(setup.book.grid, key)
-        elif key in ("down", "tab", "right", "up", "shift+tab", "left"):
-            by = 1 if key in ("down", "tab", "right") else -1
-            self.at = (self.at + by) % len(self.actions())
-        elif key.isdecimal():
-            self._choose_action(int(key) or _NUMBERED)
-        elif key in ("enter", "space"):
-            self._choose_action(self.highlighted + 1)
-
-    def _choose_action(self, number: int) -> None:
-        actions = self.actions()
-        if number <= len(actions):
-            self._act_in_setup(actions[number - 1].word)
-
-    def _act_in_setup(self, word: str) -> None:
-        setup, asked = self.setup, self._asked
-        assert setup is not None
-        assert asked is not None
-        match word.split(maxsplit=1):
-            case ["ship", ship] if ship in setup.missing:
-                setup.choose(ship)
-                self.message = f"{display_name(ship)}: choose a square for one end"
-            case ["cancel"]:
-                setup.cancel()
-                self.message = ""
-            case ["delete"] if setup.placed:
-                setup.delete()
-                self.message = "choose a ship on the grid to remove it"
-            case ["random"] if setup.missing:
-                self._placed(setup.fill(asked.random))
-            case ["undo"]:
-                self._placed(setup.undo())
-            case ["done"]:
-                self._desk.answer(setup.fleet())
-                self.mode = Mode.WAITING
-                self.message = "your fleet is set; the game begins when all fleets are"
-
-    def _click_in_setup(self) -> None:
-        setup = self.setup
-        assert setup is not None
-        self._placed(setup.click(self.cursor.cell(setup.book.grid)))
-
-    def _placed(self, words: str) -> None:
-        """Say what came of it; unless a ship is being set, point at the next ship, or at what ends the set-up."""
-        assert self.setup is not None
-        self.message = words
-        if self.setup.ship is None:
-            self.at = 0 if self.setup.missing else len(self.actions()) - 1
+            words = error.text
+        if words is not None:
+            self.message = words
 
     # --- playing --------------------------------------------------------------------------------------------------
 
@@ -363,8 +281,8 @@ class Sitting:
             pass
         elif key in ("enter", "space"):
             self._choose_square(self.target, fires=key == "enter")
-        elif key in _GAME_KEYS:
-            self._act_in_game(_GAME_KEYS[key])
+        elif key in _KEYS:
+            self._act_in_game(_KEYS[key])
 
     def _act_in_game(self, word: str) -> None:
         assert self.sight is not None
@@ -444,7 +362,9 @@ class Sitting:
     @property
     def me(self) -> str:
         """The person's name in the game; empty before the first one."""
-        return self.sight.me if self.sight is not None else self._asked.me if self._asked is not None else ""
+        if self.sight is not None:
+            return self.sight.me
+        return "" if self._setup is None else self._setup.asked.me
 
     @property
     def chat(self) -> bool:
@@ -452,23 +372,24 @@ class Sitting:
         return self._desk.chat
 
     @property
+    def setting_up(self) -> SettingUp | None:
+        """The fleet that the person puts together; None at another time."""
+        return self._setup if self.mode is Mode.SETUP else None
+
+    @property
     def grid(self) -> Grid | None:
         """The grid of the boards; None before there is a game."""
         if self.sight is not None:
             return self.sight.rules.grid
-        return None if self.setup is None else self.setup.book.grid
-
-    @property
-    def in_grid(self) -> bool:
-        """Whether the set-up waits for a square."""
-        return self.setup is not None and (self.setup.ship is not None or self.setup.deleting)
+        return None if self._setup is None else self._setup.asked.rules.grid
 
     @property
     def about(self) -> tuple[str, ...]:
         """What is played: the game and its rules, and the turn."""
         if self.sight is not None:
             return f"game {self.sight.game}, {self.sight.rules.name}", f"turn {self.sight.turn}"
-        return () if self._asked is None else (f"game {self._asked.game}, {self._asked.rules.name}",)
+        asked = None if self._setup is None else self._setup.asked
+        return () if asked is None else (f"game {asked.game}, {asked.rules.name}",)
 
     @property
     def whose_turn(self) -> str:
@@ -494,21 +415,8 @@ class Sitting:
         return None if left is None or (left <= 0 and self.before_turns) else max(0.0, left)
 
     def actions(self) -> list[Action]:
-        """Return what the person may do besides choosing squares; in the set-up, in the order of its numbers."""
-        if self.mode is Mode.SETUP and self.setup is not None:
-            return list(self._setup_actions(self.setup))
-        return list(self._game_actions())
-
-    def _setup_actions(self, setup: Setup) -> Iterator[Action]:
-        if self.in_grid:
-            yield Action("cancel", "Cancel", "Esc")
-            return
-        length = {ship.name: ship.length for ship in setup.book.fleet}
-        for name in setup.missing:
-            yield Action(f"ship {name}", f"{Mark.SHIP * length[name]} {display_name(name)}")
-        if setup.placed:
-            yield Action("delete", "Delete a ship", "d")
-        yield Action("random", "Random rest", "r") if setup.missing else Action("done", "Done")
+        """Return what the person may do besides choosing squares."""
+        return list(self._game_actions()) if self.setting_up is None else self.setting_up.actions()
 
     def _game_actions(self) -> Iterator[Action]:
         if self.mode is Mode.SHOOT and self.sight is not None:
@@ -521,32 +429,17 @@ class Sitting:
         elif self.over is not None and self.over.again:
             yield Action("restart", "Restart", "r")
 
-    @property
-    def highlighted(self) -> int:
-        """The number of the action that keys have chosen, from 0; where there is only Cancel, its place is not lost."""
-        return 0 if self.in_grid else min(self.at, len(self.actions()) - 1)
-
     def hints(self) -> list[str]:
         """Return what keys do now."""
-        hints = []
-        if self.mode is Mode.SETUP and self.setup is not None:
-            hints = [_TO_A_SQUARE, "Esc: cancel"] if self.in_grid else ["1-9, or Tab and Enter: choose"]
-            hints += ["d: delete", "r: random rest"] + ["u: undo"] * self.setup.can_undo
+        if (setting_up := self.setting_up) is not None:
+            hints = setting_up.hints()
         elif self.mode is Mode.SHOOT and self.sight is not None:
-            hints = [_TO_A_SQUARE, "f: fire", "Esc: none"] + ["s: skip"] * self.sight.rules.skipping
+            hints = [TO_A_SQUARE, "f: fire", "Esc: none"] + ["s: skip"] * self.sight.rules.skipping
         else:
             hints = [f"{action.key}: {action.text[0].lower()}{action.text[1:]}" for action in self._game_actions()]
         if self.sight is not None and len(self.sight.players) > 2:
             hints.append("Tab: next board")
         return [*hints, *["m: message"] * self.chat, "q: exit" if self.mode is Mode.END else "q: leave"]
-
-    @property
-    def setting(self) -> str:
-        """What the next click in the set-up does."""
-        assert self.setup is not None
-        if self.setup.ship is not None:
-            return f"setting {display_name(self.setup.ship)}"
-        return "deleting" if self.setup.deleting else ""
 
     def own_board(self) -> BoardPicture | None:
         """Return the person's own board; None before there is a fleet."""
@@ -554,9 +447,10 @@ class Sitting:
             marks = self.sight.aimed(self.me, self.chosen)
             heading = _heading(self.sight, self.me)
             return BoardPicture(self.me, heading, marks, active=self.mode is Mode.WAITING)
-        if self.setup is None:
+        if self._setup is None:
             return None
-        return BoardPicture(self.me, "your fleet", self.setup.marks, active=self.mode is Mode.SETUP and self.in_grid)
+        active = self.setting_up is not None and self.setting_up.in_grid
+        return BoardPicture(self.me, "your fleet", self._setup.setup.marks, active=active)
 
     def rival_board(self, sight: Snapshot, player: str) -> BoardPicture:
         """Return another player's board; with its ships, where the end of a game has shown them."""
