@@ -421,8 +421,8 @@ def play(
                     contestant.step(MAX_WAIT_SECONDS)
                 return contestant.reports
             finally:
-                if told := seat.connection.finish_proof(len(contestant.reports)):
-                    log.info("%s", told)
+                if note := seat.connection.finish_proof(len(contestant.reports)):
+                    log.info("%s", note)
 
 
 def secret_teller(team: str, secret: str, listener: Callable[[Event], None] | None = None) -> Callable[[Event], None]:
@@ -431,19 +431,19 @@ def secret_teller(team: str, secret: str, listener: Callable[[Event], None] | No
     Args:
         listener: gets every event, too.
     """
-    told = False
+    shown = False
 
     def tell(event: Event) -> None:
-        nonlocal told
+        nonlocal shown
         if isinstance(event, e.ServerMet) and event.profile in ("contest", "strict"):
             raise SalvoError(
                 "secret_wanted",
                 f"the server's profile is {event.profile}, and no secret was given: put {team}'s into SALVO_SECRET, as "
                 "the operator gave it",
             )
-        if isinstance(event, e.FleetWanted) and not told:
+        if isinstance(event, e.FleetWanted) and not shown:
             log.info("secret of %s: %s (put it into SALVO_SECRET to come back)", team, secret)
-            told = True
+            shown = True
         if listener is not None:
             listener(event)
 

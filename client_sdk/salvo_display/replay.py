@@ -252,8 +252,8 @@ class Onlooker(ABC):
             shots=0,
         )
         shooter = self._seas[result.player]
-        told = f"{result.hits} of {result.shots}"
-        self._change(result.player, shots=shooter.shots + result.shots, hits=shooter.hits + result.hits, last=told)
+        score = f"{result.hits} of {result.shots}"
+        self._change(result.player, shots=shooter.shots + result.shots, hits=shooter.hits + result.hits, last=score)
         for ship in result.sunk:
             self._sunk(ship.player, ship.ship)
         for player in result.defeated:
@@ -318,14 +318,14 @@ class RefereeOnlooker(Onlooker):
     def take_fired(self, result: m.SalvoResolved) -> tuple[tuple[Shot, Mark], ...]:
         fired = self._fired.pop(result.player, [])
         self._salvo_of = {name: set() for name in self.names}
-        told = []
+        marked = []
         for shot in fired:
             cell, struck = self.book.grid.cell(shot.x, shot.y), self._struck[shot.player]
             counts = cell not in struck or self.book.repeats is not Repeats.MISS
             struck.add(cell)
             self._salvo_of[shot.player].add(cell)
-            told.append((shot, Mark.HIT if counts and self._fleets[shot.player][cell] else Mark.MISS))
-        return tuple(told)
+            marked.append((shot, Mark.HIT if counts and self._fleets[shot.player][cell] else Mark.MISS))
+        return tuple(marked)
 
     def look_at(self, player: str) -> tuple[str, frozenset[int]]:
         marks = picture(self._fleets[player], self._struck[player])
@@ -379,14 +379,14 @@ class PlayerOnlooker(Onlooker):
         for x, y in view.incoming[self._landed :]:
             self._salvo_of[self._me].add(self.book.grid.cell(x, y))
         self._landed = len(view.incoming)
-        told = self._known_shots(result, view)
-        for (player, x, y), mark in told:
+        marked = self._known_shots(result, view)
+        for (player, x, y), mark in marked:
             cell = self.book.grid.cell(x, y)
             aimed = self._aimed.setdefault(player, {})
             if aimed.get(cell) is not Mark.HIT:  # a repeated shot that is called a miss undoes no hit
                 aimed[cell] = mark
             self._salvo_of[player].add(cell)
-        return told
+        return marked
 
     def _known_shots(self, result: m.SalvoResolved, view: View) -> tuple[tuple[Shot, Mark], ...]:
         """Return the player's own shots, and those of others where cells are public."""

@@ -239,7 +239,7 @@ def places_of_logs(folders: Sequence[Path]) -> dict[tuple[str, int], dict[str, i
         for game in verify_file(path).games:
             if not game.ended or game.finding is not None:
                 continue
-            stats = [each for each in game.said if isinstance(each, m.PlayerStats)]
+            stats = [each for each in game.announcements if isinstance(each, m.PlayerStats)]
             places = {each.player: each.place for each in stats}
             where = (game.opening.table, game.opening.game)
             assert games.setdefault(where, places) == places

@@ -132,9 +132,9 @@ CASES = {
     },
     "hidden": Case(log_reader.HIDDEN, log_reader.Hidden(5, m.Fire("a", "b", 3, 4))),
     "recap": Case(recap.RECAP, _recap()),
-    "game": Case(program_lines.TOLD["game"], program_lines.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
-    "fleet asked": Case(program_lines.TOLD["fleet"], program_lines.FleetAsked("fleet", 1, 1, 500)),
-    "turn asked": Case(program_lines.TOLD["turn"], TURN),
+    "game": Case(program_lines.FOR_PROGRAM["game"], program_lines.GameTold("game", 1, 1, "a", 7, "7", SALVO)),
+    "fleet asked": Case(program_lines.FOR_PROGRAM["fleet"], program_lines.FleetAsked("fleet", 1, 1, 500)),
+    "turn asked": Case(program_lines.FOR_PROGRAM["turn"], TURN),
     "answer": Case(
         program_lines.ANSWER,
         program_lines.Answer(id=1, shots=(Shot("b", 1, 2),), say=(program_lines.LineSaid("hi", "b"),)),

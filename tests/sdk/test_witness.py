@@ -535,10 +535,10 @@ def test_a_salvo_that_was_announced_and_is_not_in_it_is_found() -> None:
     def more(body: Any) -> tuple[m.Announcement, ...]:
         return tuple(
             each._replace(shots=each.shots + 1) if isinstance(each, m.SalvoResolved) and each.player == "me" else each
-            for each in body.said
+            for each in body.announcements
         )
 
-    moments = resigned(play(), changed(LogStep, said=more))
+    moments = resigned(play(), changed(LogStep, announcements=more))
     with pytest.raises(UnfairGame, match=r"turn \d+: it announced \d shots, and revealed \d"):
         Team().hear(moments)
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules
-from salvo.codec.steps import INPUTS, SAID
+from salvo.codec.steps import ANNOUNCEMENTS, INPUTS
 from salvo.shape import REQUIRED, UNLESS_EMPTY, Base64, Bounds, Composed, Count, Hexadecimal, Inline, OneOf, Strict
 
 #: The version of the format (SALVO-LOG-3).
@@ -42,7 +42,9 @@ MAX_ENTRY_DEPTH: Final = 8
 
 #: Announcements to one player, which name their recipient; all others are public.
 _TO_ONE: Final = frozenset({"given", "landed", "placement_refused", "refused"})
-PublicAnnouncement = Annotated[m.Announcement, OneOf({key: of for key, of in SAID.items() if key not in _TO_ONE})]
+PublicAnnouncement = Annotated[
+    m.Announcement, OneOf({key: of for key, of in ANNOUNCEMENTS.items() if key not in _TO_ONE})
+]
 #: Inputs that everybody may know.
 _OPEN: Final = ("participate", "host", "strike", "time", "resume", "delivered")
 OpenInput = Annotated[m.Input, OneOf({key: INPUTS[key] for key in _OPEN})]
@@ -82,14 +84,14 @@ class LogStep(Strict):
 
     Attributes:
         at: when, epoch ms.
-        said: announcements to everybody.
+        announcements: those to everybody.
         command: the input if it is public, else None.
         message: digest of the message of a placement (:func:`message_digest`); else empty.
         hidden: commitments to the hidden inputs that counted since the previous entry; the step's own is the last.
     """
 
     at: Count
-    said: tuple[PublicAnnouncement, ...]
+    announcements: tuple[PublicAnnouncement, ...] = field(metadata={"alias": "said"})
     command: OpenInput | None = field(default=None, kw_only=True, metadata={"alias": "input"})
     message: Annotated[bytes, Hexadecimal(m.MESSAGE_BYTES)] = field(default=b"", kw_only=True, metadata=UNLESS_EMPTY)
     hidden: tuple[Annotated[bytes, Hexadecimal(DIGEST_BYTES)], ...]

@@ -130,14 +130,14 @@ class Answer(Strict):
     stays: Literal[True] | None = None
 
 
-Told: TypeAlias = GameTold | FleetAsked | TurnAsked | EndTold
+LineForProgram: TypeAlias = GameTold | FleetAsked | TurnAsked | EndTold
 
 
 def _codec(shape: Any) -> Codec[Any]:
     return Codec(shape, largest=MAX_QUESTION_BYTES, deepest=_MAX_QUESTION_DEPTH)
 
 
-TOLD: Final = {
+FOR_PROGRAM: Final = {
     "game": _codec(GameTold),
     "fleet": _codec(FleetAsked),
     "turn": _codec(TurnAsked),
@@ -146,9 +146,9 @@ TOLD: Final = {
 ANSWER: Final[Codec[Answer]] = _codec(Answer)
 
 
-def write_for_program(told: Told) -> bytes:
+def write_for_program(line: LineForProgram) -> bytes:
     """Return a line for a program."""
-    return TOLD[told.type].write(told) + b"\n"
+    return FOR_PROGRAM[line.type].write(line) + b"\n"
 
 
 def write_answer(answer: Answer) -> bytes:
@@ -156,7 +156,7 @@ def write_answer(answer: Answer) -> bytes:
     return ANSWER.write(answer) + b"\n"
 
 
-def read_from_lab(line: bytes) -> Told:
+def read_from_lab(line: bytes) -> LineForProgram:
     """Read a line for a program.
 
     Raises:
@@ -164,9 +164,9 @@ def read_from_lab(line: bytes) -> Told:
     """
     value = parse_json(line, MAX_QUESTION_BYTES, _MAX_QUESTION_DEPTH)
     kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in TOLD:
-        raise WireError("wrong_shape", f"type: it is one of {', '.join(TOLD)}")
-    return TOLD[kind].validate(line)  # type: ignore[no-any-return]
+    if not isinstance(kind, str) or kind not in FOR_PROGRAM:
+        raise WireError("wrong_shape", f"type: it is one of {', '.join(FOR_PROGRAM)}")
+    return FOR_PROGRAM[kind].validate(line)  # type: ignore[no-any-return]
 
 
 def read_answer(line: bytes, largest: int) -> Answer:

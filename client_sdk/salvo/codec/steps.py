@@ -29,7 +29,7 @@ INPUTS: Final[dict[str, Any]] = {
     "delivered": m.TurnDelivered,
 }
 #: The referee's announcements of a game, by the key under which they are recorded.
-SAID: Final[dict[str, Any]] = {
+ANNOUNCEMENTS: Final[dict[str, Any]] = {
     "opened": m.TableOpened,
     "state": m.StateChanged,
     "players": m.PlayersListed,
@@ -54,7 +54,7 @@ SAID: Final[dict[str, Any]] = {
 
 
 Input = Annotated[m.Input, OneOf(INPUTS)]
-PublicLine = Annotated[m.Announcement, OneOf(SAID)]
+PublicLine = Annotated[m.Announcement, OneOf(ANNOUNCEMENTS)]
 
 
 def line_codec(shape: Any) -> Codec[Any]:

@@ -227,7 +227,7 @@ def _read(payload: bytes) -> tuple[bytes, log.Entry] | None:
 
 def has_begun(steps: Sequence[log.LogStep]) -> bool:
     """Whether a game has begun in these steps."""
-    return any(StateChanged(State.TURN) in step.said for step in steps)
+    return any(StateChanged(State.TURN) in step.announcements for step in steps)
 
 
 class ProofConnection(Connection):

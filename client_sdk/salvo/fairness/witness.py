@@ -358,7 +358,7 @@ class Witness:
 
     def _confirm(self, game: _WitnessedGame, step: log.LogStep) -> None:
         game.at = max(game.at, step.at)
-        for announcement in step.said:
+        for announcement in step.announcements:
             fact = _fact(announcement)
             game.confirmed.add(fact)
             self._pending.pop(fact, None)
@@ -382,13 +382,13 @@ class Witness:
 
     def _answers(self, step: log.LogStep) -> bool:
         """Whether a step follows from what this team has sent since the comparison began, so that it is no old one."""
-        own = (each for each in step.said if isinstance(each, m.SalvoResolved) and each.player == self._name)
+        own = (each for each in step.announcements if isinstance(each, m.SalvoResolved) and each.player == self._name)
         return step.message in self._asked or any((each.game, each.turn) in self._asked for each in own)
 
     def _account(self, game: _WitnessedGame, entry: log.Entry) -> list[GameVerified]:
         """Add an entry in its order; check the whole game after the last one."""
         match entry.body:
-            case log.LogStep(said=announcements, hidden=hidden):
+            case log.LogStep(announcements=announcements, hidden=hidden):
                 game.steps += 1
                 game.hidden += hidden
                 for announcement in announcements:

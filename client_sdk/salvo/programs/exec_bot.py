@@ -50,7 +50,7 @@ LEEWAY_SECONDS: Final = 0.05
 #: is considered hung, and ended.
 MAX_CRASHES: Final = 3
 MAX_SILENT: Final = 2
-_MAX_HEARD: Final = 20
+_MAX_CHAT: Final = 20
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class ExecBot(Bot):
         self._results: dict[int, SalvoResolved] = {}
         self._turn_sent = 0
         self._landed_sent = 0
-        self._chat: deque[HeardBody] = deque(maxlen=_MAX_HEARD)
+        self._chat: deque[HeardBody] = deque(maxlen=_MAX_CHAT)
         self._players: tuple[str, ...] = ()
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
@@ -149,9 +149,9 @@ class ExecBot(Bot):
             return
         winners = [name for name, each in stats.items() if each.place == 1] if winner == "" else winner
         results = tuple(ResultTold(each) for turn, each in sorted(self._results.items()) if turn > self._turn_sent)
-        heard = tuple(self._chat)
-        told = EndTold("end", game=self._game, winner=winners, stats=dict(stats), results=results, heard=heard)
-        self._program.send(write_for_program(told))
+        chat = tuple(self._chat)
+        end = EndTold("end", game=self._game, winner=winners, stats=dict(stats), results=results, heard=chat)
+        self._program.send(write_for_program(end))
         self._chat.clear()
         self._ended = True
 
@@ -162,8 +162,8 @@ class ExecBot(Bot):
         self._program.close()
         untold = self._failures.untold
         if untold:
-            told = ", ".join(f"{code} {count}" for code, count in untold.most_common())
-            log.error("%s: %d failures more: %s", self.name, untold.total(), told)
+            counts = ", ".join(f"{code} {count}" for code, count in untold.most_common())
+            log.error("%s: %d failures more: %s", self.name, untold.total(), counts)
             untold.clear()
 
     def _part(self, staying: ProgramPool) -> None:
@@ -256,7 +256,7 @@ class ExecBot(Bot):
         news = tuple(ResultTold(result, fired.get(result.turn)) for result in results if result.turn > self._turn_sent)
         landed = tuple(incoming[self._landed_sent :])
         self._turn_sent, self._landed_sent = view.resolved_turn, len(incoming)
-        told = view.rules.sinkings is not Sinkings.UNTOLD
+        announced = view.rules.sinkings is not Sinkings.UNTOLD
         names = (view.me, *view.opponents)
         return TurnAsked(
             "turn",
@@ -269,7 +269,7 @@ class ExecBot(Bot):
             fleet=view.fleet.placements,
             fired=view.fired_this_turn,
             boards={name: _board(view, name) for name in names},
-            afloat={name: view.afloat(name) for name in names} if told else None,
+            afloat={name: view.afloat(name) for name in names} if announced else None,
             results=news,
             landed=landed,
             heard=tuple(self._chat),

@@ -155,8 +155,8 @@ class _Page:
         """Return shots as people say them, a board at a time."""
         by_seat: dict[int, list[str]] = {}
         for seat, cell, mark in aims:
-            told = " hit" if mark is Mark.HIT else ""
-            by_seat.setdefault(seat, []).append(self.book.grid.name(cell) + told)
+            outcome = " hit" if mark is Mark.HIT else ""
+            by_seat.setdefault(seat, []).append(self.book.grid.name(cell) + outcome)
         return "; ".join(f"{self.names[seat]} {', '.join(cells)}" for seat, cells in by_seat.items())
 
     def _news(self, move: Move) -> list[str]:

@@ -49,10 +49,10 @@ class Shared(NamedTuple):
         frame = frames[-1] if turn is None else frames[min(turn, len(frames) - 1)]
         names = list(frame.seas)
         who = " against ".join(names) if len(names) == 2 else ", ".join(names)
-        told = _outcome(frame, len(frames) - 1) if turn is None else replay_text.salvo_line(frame)
+        text = _outcome(frame, len(frames) - 1) if turn is None else replay_text.salvo_line(frame)
         words = {
             "title": f"{who}: game {replay.header.game}{'' if turn is None else f', turn {frame.turn}'}",
-            "description": " ".join(told.split()),
+            "description": " ".join(text.split()),
             "image:alt": f"The boards of {who} after turn {frame.turn}",
         }
         return cls(words, [sea.marks for sea in frame.seas.values()], replay.header.rules.book.grid)

@@ -212,8 +212,8 @@ class Person:
                 self._chat(text, to)
             case Taunt(hit, text):
                 self._taunts[hit] = [*self._taunts[hit], text] if text else []
-                kept = ", ".join(self._taunts[hit]) or "nothing"
-                self._notify(f"said to anyone who {'hits' if hit else 'misses'} you: {kept}")
+                texts = ", ".join(self._taunts[hit]) or "nothing"
+                self._notify(f"said to anyone who {'hits' if hit else 'misses'} you: {texts}")
 
     def _taunt(self, shooter: str, view: View) -> None:
         """Answer a salvo at the own board with one of the person's texts."""

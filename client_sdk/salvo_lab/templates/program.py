@@ -18,21 +18,21 @@ def main() -> None:
     game: dict[str, Any] = {}
     suspects: Suspects = {}
     for line in sys.stdin:
-        told = json.loads(line)
-        if told["type"] == "game":  # tells the rules; wants no answer
-            game = told
-            draw = random.Random(told["seed"])  # the same seed, the same game
+        asked = json.loads(line)
+        if asked["type"] == "game":  # tells the rules; wants no answer
+            game = asked
+            draw = random.Random(asked["seed"])  # the same seed, the same game
             suspects = {}  # cells next to our hits, and how much speaks for them
-        elif told["type"] == "fleet":
-            answer(told, fleet=place(game["rules"], draw))
-        elif told["type"] == "turn":
-            shots = choose(told, game["rules"], suspects, draw)
-            answer(told, shots=shots)
+        elif asked["type"] == "fleet":
+            answer(asked, fleet=place(game["rules"], draw))
+        elif asked["type"] == "turn":
+            shots = choose(asked, game["rules"], suspects, draw)
+            answer(asked, shots=shots)
 
 
-def answer(told: dict[str, Any], **said: object) -> None:
+def answer(asked: dict[str, Any], **answers: object) -> None:
     # `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
-    print(json.dumps({"id": told["id"], "stays": True, **said}), flush=True)  # without flush it never arrives
+    print(json.dumps({"id": asked["id"], "stays": True, **answers}), flush=True)  # without flush it never arrives
 
 
 def place(rules: dict[str, Any], draw: random.Random) -> list[dict[str, Any]]:

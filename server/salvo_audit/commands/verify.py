@@ -93,8 +93,8 @@ def _tell(report: ProofReport, pinned: bool) -> None:
             named = len(report.games) < 2 or str(game) in game.finding.text
             _print_finding(game.finding, "" if named else f" ({game})")
         elif game.verdict in _COLORS:
-            told = click.style(game.verdict, fg=_COLORS[game.verdict], bold=True)
-            click.echo(f"{report.file}: {told}: {_summary(game)}")
+            verdict = click.style(game.verdict, fg=_COLORS[game.verdict], bold=True)
+            click.echo(f"{report.file}: {verdict}: {_summary(game)}")
     if report.stray is not None:
         _print_finding(report.stray)
     for remark in report.remarks:
@@ -107,18 +107,18 @@ def _tell(report: ProofReport, pinned: bool) -> None:
 
 def _print_finding(finding: Finding, of: str = "") -> None:
     where = f"{finding.file}, line {finding.line}"
-    told = click.style(f"NOT FAIR: {BLAME[finding.fault]}", fg="red", bold=True)
+    verdict = click.style(f"NOT FAIR: {BLAME[finding.fault]}", fg="red", bold=True)
     if finding.fault in UNPROVEN:
-        told = click.style(f"NOT PROVEN: {BLAME[finding.fault]}", fg="yellow", bold=True)
-    click.echo(f"{where}: {told}: {finding.text}{of}")
+        verdict = click.style(f"NOT PROVEN: {BLAME[finding.fault]}", fg="yellow", bold=True)
+    click.echo(f"{where}: {verdict}: {finding.text}{of}")
 
 
 def _print_agreement(found: Agreement) -> None:
-    told = click.style("the same story", fg="green", bold=True)
+    verdict = click.style("the same story", fg="green", bold=True)
     if not found.compared:
-        told = click.style("nothing to compare", fg="yellow", bold=True)
+        verdict = click.style("nothing to compare", fg="yellow", bold=True)
     files = ", ".join(found.files)
-    click.echo(f"{len(found.files)} files: {told} of {found.game}, {found.compared} entries compared: {files}")
+    click.echo(f"{len(found.files)} files: {verdict} of {found.game}, {found.compared} entries compared: {files}")
 
 
 def _summary(game: LoggedGame) -> str:

@@ -22,7 +22,7 @@ from salvo.step import Step
 from salvo_server.core.referee import Referee
 
 #: What stays retained after a reset (SALVO-END-4).
-_KEPT = (topics.STATE, topics.RULES, topics.SERVER)
+_STAYS = (topics.STATE, topics.RULES, topics.SERVER)
 CHECK_BYTES = 16
 
 
@@ -157,7 +157,7 @@ class Table:
         gone = []
         for topic in self.retained:
             address = topics.parse(topic)
-            if address.topic not in _KEPT if player is None else address.player == player:
+            if address.topic not in _STAYS if player is None else address.player == player:
                 gone.append(topic)
         return [changed for topic in gone if (changed := self._retain(Publication(topic, b"", True)))]
 

@@ -120,9 +120,9 @@ class LoggedGame:
         return [line.entry.body for line in self.lines if isinstance(line.entry.body, LogStep)]
 
     @property
-    def said(self) -> Iterable[m.Announcement]:
+    def announcements(self) -> Iterable[m.Announcement]:
         """All public announcements."""
-        return (each for step in self.published_steps for each in step.said)
+        return (each for step in self.published_steps for each in step.announcements)
 
     @property
     def ended(self) -> bool:
@@ -132,7 +132,7 @@ class LoggedGame:
     @property
     def won(self) -> m.GameWon | None:
         """How the game has ended; None while it goes on."""
-        return next((each for each in self.said if isinstance(each, m.GameWon)), None)
+        return next((each for each in self.announcements if isinstance(each, m.GameWon)), None)
 
     @property
     def winner(self) -> str:
@@ -142,13 +142,13 @@ class LoggedGame:
     @property
     def annulled(self) -> list[m.HostActed]:
         """What hosts have annulled in it, of earlier games (SALVO-STAND-4)."""
-        acts = [each for each in self.said if isinstance(each, m.HostActed)]
+        acts = [each for each in self.announcements if isinstance(each, m.HostActed)]
         return [act for act in acts if act.do is m.HostAction.ANNUL]
 
     @property
     def players(self) -> tuple[str, ...]:
         """Who takes part, by the last list."""
-        lists = [each.names for each in self.said if isinstance(each, m.PlayersListed)]
+        lists = [each.names for each in self.announcements if isinstance(each, m.PlayersListed)]
         return lists[-1] if lists else ()
 
     def __str__(self) -> str:
@@ -227,9 +227,9 @@ def _struck_off(game: LoggedGame) -> list[str]:
 
 def _begun_anew(game: LoggedGame) -> list[str]:
     """Return whose turns had more time than others: no rule forbids a server to have been away."""
-    names = [each.player for each in game.said if isinstance(each, m.TurnResumed)]
-    told = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
-    text = f"in {game} the time of turns was restarted, as it is when server or broker were away: {told}"
+    names = [each.player for each in game.announcements if isinstance(each, m.TurnResumed)]
+    restarted = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
+    text = f"in {game} the time of turns was restarted, as it is when server or broker were away: {restarted}"
     return [text] if names else []
 
 

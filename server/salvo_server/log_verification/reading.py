@@ -242,7 +242,7 @@ def _is_aside(lines: Sequence[LoggedLine], teams: Set[str]) -> bool:
     """Whether these entries tell of nothing but a lobby, or of a game in which none of these teams plays."""
     bodies = [line.entry.body for line in lines]
     steps = [body for body in bodies if isinstance(body, LogStep)]
-    announcements = [each for step in steps for each in step.said]
+    announcements = [each for step in steps for each in step.announcements]
     if not any(isinstance(body, (Reveal, LogEnd)) for body in bodies) and not any(map(_is_of_a_game, announcements)):
         return True
     lists = [announcement.names for announcement in announcements if isinstance(announcement, m.PlayersListed)]

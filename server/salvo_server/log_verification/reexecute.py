@@ -157,12 +157,12 @@ def _kind(entry: Entry) -> str:
 
 
 def _step_difference(mine: LogStep, its: LogStep) -> str:
-    for one, other in zip(mine.said, its.said, strict=False):
+    for one, other in zip(mine.announcements, its.announcements, strict=False):
         if one != other:
             right, signed = (write_announcement_line(line)[:200] for line in (one, other))
             return f"by the rules the server says {right}, it said {signed}"
-    if len(mine.said) != len(its.said):
-        return f"by the rules the server says {len(mine.said)} things, it said {len(its.said)}"
+    if len(mine.announcements) != len(its.announcements):
+        return f"by the rules the server says {len(mine.announcements)} things, it said {len(its.announcements)}"
     if len(mine.hidden) != len(its.hidden):
         return f"{len(mine.hidden)} hidden inputs count, the entry commits to {len(its.hidden)}"
     if mine.at != its.at:

@@ -157,7 +157,7 @@ class _Notes:
         for line in self._game.lines:
             body = line.entry.body
             if isinstance(body, LogStep):
-                for each in body.said:
+                for each in body.announcements:
                     if isinstance(each, m.PlacementJudged) and each.player == self._team:
                         yield line, body, each
 

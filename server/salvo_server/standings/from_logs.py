@@ -53,12 +53,12 @@ def _of_server(results: Iterable[Result], annulled: Iterable[ResultAnnulled]) ->
 def _result(game: LoggedGame) -> Result | None:
     opening = game.opening
     where = (opening.table, opening.game)
-    found = (result_of(*where, step.at, opening.rules.book.name, step.said) for step in game.published_steps)
+    found = (result_of(*where, step.at, opening.rules.book.name, step.announcements) for step in game.published_steps)
     return next(filter(None, found), None)
 
 
 def _annulled(game: LoggedGame) -> Iterator[ResultAnnulled]:
     for step in game.published_steps:
-        for each in step.said:
+        for each in step.announcements:
             if isinstance(each, m.HostActed) and each.do is m.HostAction.ANNUL and each.game is not None:
                 yield ResultAnnulled(game.opening.table, each.game, each.by, step.at)

@@ -44,9 +44,9 @@ from salvo_watch.archive import Archive, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED
 
-#: Games that are executed again at once, and pages and verdicts that are kept.
+#: Games that are executed again at once, and pages and verdicts that are cached.
 _AT_ONCE: Final = 2
-_KEPT: Final = 64
+_CACHED: Final = 64
 #: Fleets that are drawn for each board of a game of more than two, where it takes long.
 _FEW_FLEETS: Final = 200
 #: How long the analysis of a game may take, and how many games may wait for theirs.
@@ -140,7 +140,7 @@ class _GamePages:
         if key not in self._pages:
             async with self._room:
                 self._pages[key] = await asyncio.to_thread(self._page, id_, verdict)
-            if len(self._pages) > _KEPT:
+            if len(self._pages) > _CACHED:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(key)
         text = self._pages[key]
@@ -161,7 +161,7 @@ class _GamePages:
         if key not in self._heads:
             async with self._room:
                 self._heads[key] = await asyncio.to_thread(lambda: Shared.of(self._archive.replay(id_), turn))
-            if len(self._heads) > _KEPT:
+            if len(self._heads) > _CACHED:
                 self._heads.popitem(last=False)
         self._heads.move_to_end(key)
         return self._heads[key]
@@ -243,7 +243,7 @@ class _Verdicts:
                 raise SalvoError("analysis_busy", "several games are being analysed; come back in a minute")
             self._tasks[id_] = task = asyncio.create_task(self._analyse(id_))
             done = [key for key, task in self._tasks.items() if task.done()]
-            for key in done[: max(0, len(self._tasks) - _KEPT)]:
+            for key in done[: max(0, len(self._tasks) - _CACHED)]:
                 del self._tasks[key]
         await asyncio.wait([task], timeout=2)
         return task.result() if task.done() else []
