@@ -70,7 +70,7 @@ PARTS: Final = {
         ("server/salvo_server/storage/*.py", "server/salvo_server/storage/journal/*.py"),
         tuple(
             f"tests/server/test_{name}.py"
-            for name in ("journal", "identity", "roster", "roster_csv", "transcripts", "backup", "text_files")
+            for name in ("journal", "lines_file", "identity", "roster", "roster_csv", "transcripts", "backup")
         ),
     ),
     "rules": Part(

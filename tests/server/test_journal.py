@@ -20,6 +20,7 @@ import sqlalchemy as sql
 from alembic.runtime.migration import MigrationContext
 
 from kit.journals import connection_of
+from kit.ports import Port
 from salvo import messages as m
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
@@ -36,6 +37,7 @@ from salvo_server.core.journal_interface import (
 )
 from salvo_server.storage.journal import schema
 from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.games_in_play import GamesInPlay
 
 FIRE = '{"fire":{"player":"ann","target":"bob","x":3,"y":4}}'
 PROOF = Proof(b"n" * 16, b"m" * 16)
@@ -96,6 +98,25 @@ def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
 def test_only_the_latest_game_of_each_table_goes_on(journal: DatabaseJournal) -> None:
     journal.commit(Batch(games=[opened(1), opened(2, "blue"), opened(3)], steps=[step(1, 1), step(2, 2), step(3, 3)]))
     assert {(g.opened.id, len(g.steps)) for g in journal.load().games} == {(2, 1), (3, 1)}
+
+
+def test_the_record_at_hand_has_the_two_latest_games_of_each_table(journal: DatabaseJournal) -> None:
+    at_hand = GamesInPlay(journal)
+    at_hand.commit(Batch(games=[opened(1), opened(2, "blue")], steps=[step(1), step(2, 2)]))
+    at_hand.commit(Batch(games=[opened(3)._replace(number=2)], steps=[step(3), step(4, 3)]))
+    [first, then, blue] = at_hand.games()
+    assert [[each.id for each in game.steps] for game in (first, then, blue)] == [[1, 3], [4], [2]]
+    assert [game.next_game for game in (first, then, blue)] == [then.opened, None, None]
+    assert (at_hand.game("", 2), at_hand.game("blue", 2)) == (then, blue)
+    at_hand.commit(
+        Batch(games=[opened(4)._replace(number=3)], steps=[step(5), step(6, 4)])
+    )  # step 5 is of a game let go
+    assert [game.opened.id for game in at_hand.games()] == [3, 4, 2]
+    again = GamesInPlay(journal)
+    again.load()
+    assert [(game.opened.id, [each.id for each in game.steps]) for game in again.games()] == [(2, [2]), (4, [6])]
+    again.commit(Batch(games=[opened(7)._replace(number=9)]))  # of another server, so that no game is before it
+    assert [game.opened.id for game in again.games()] == [2, 7]
 
 
 def test_a_secret_is_not_readable_in_the_journals_file(journal: DatabaseJournal, path: Path) -> None:
@@ -313,6 +334,14 @@ def test_an_address_that_cannot_be_read_is_refused_and_its_password_is_nowhere(
         opened_by(where)
     assert "PASSWORD" not in "".join(traceback.format_exception(caught.value))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("opened_by", [DatabaseJournal, JournalReader])
+def test_a_database_that_is_away_is_named_without_its_password(opened_by: Callable[[str], object], port: Port) -> None:
+    with pytest.raises(JournalUnavailable, match="journal_away") as caught:
+        opened_by(f"postgresql://ann:PASSWORD@{port.address}/db")
+    assert caught.value.text.startswith(f"postgresql+psycopg://ann:***@{port.address}/db: ")
+    assert "PASSWORD" not in caught.value.text
 
 
 def test_a_journal_at_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:

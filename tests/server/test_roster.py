@@ -48,6 +48,14 @@ def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Ro
     assert secret not in repr(accounts)
 
 
+def test_the_accounts_of_services_have_the_same_secrets_as_long_as_the_key_stays(tmp_path: Path) -> None:
+    """The broker knows them: a server of a later version would be refused."""
+    (tmp_path / "roster.json.key").write_bytes(bytes(range(32)))
+    roster = Roster(tmp_path / "roster.json")
+    secrets = [account.secret for account in (roster.server, roster.web, roster.keeper)]
+    assert secrets == ["QF7PwGGOEKVMaoEJ7QBMMw", "nZCOyugx_f2XS_HoCJdgSg", "bomYZuYUu4t9ODM5X0uBBw"]
+
+
 @pytest.mark.parametrize("name", ["", "a/b", "a+", "#", "red.1", "réd", "players", "a" * 33, "-red", "red\0", "red\n"])
 def test_a_name_that_is_no_level_of_a_topic_is_refused(roster: Roster, name: str) -> None:
     with pytest.raises(WireError, match="bad_name"):
