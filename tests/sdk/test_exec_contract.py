@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from salvo.codec.program_lines import read_answer, read_from_lab
 from salvo.errors import WireError
@@ -20,6 +19,8 @@ EXAMPLE = (FOLDER / "example.jsonl").read_text().splitlines(keepends=True)
 
 
 def validator(part: str) -> Any:
+    from jsonschema import Draft202012Validator  # only here: every process that collects tests would pay for it
+
     return Draft202012Validator(SCHEMA | {"anyOf": [{"$ref": f"#/$defs/{part}"}]})
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from jsonschema import Draft202012Validator
 
 PROTO: Final = Path(__file__).parents[2] / "proto"
 FILE: Final = PROTO / "payloads.schema.json"
@@ -25,6 +24,8 @@ VECTORS: Final = {
 
 
 def _validator(name: str) -> Any:
+    from jsonschema import Draft202012Validator  # only here: every process that collects tests would pay for it
+
     return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
 
 

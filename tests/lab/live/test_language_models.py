@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters
 
 from kit.brokers import Broker, StartServer
 from kit.players import Heard, join
 from salvo_lab.bots.random_bot import RandomBot
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
 
 CELLS = [f"{row}{column}" for row in "ABCDEFGHIJ" for column in range(1, 11)]
 Answer = dict[str, Any]
@@ -54,6 +55,9 @@ class Model:
 
 
 def _run(arguments: list[str], use: Callable[[Client], Any]) -> Any:
+    from mcp.client.client import Client  # only here: every process that collects tests would pay for it
+    from mcp.client.stdio import StdioServerParameters
+
     async def session() -> Any:
         parameters = StdioServerParameters(command=sys.executable, args=["-m", "salvo", *arguments])
         async with Client(parameters) as client:
