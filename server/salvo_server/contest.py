@@ -33,6 +33,7 @@ from salvo_server.core.journal_interface import Journal, JournalUnavailable
 from salvo_server.core.recovery import Openings
 from salvo_server.core.server_status import last_will
 from salvo_server.core.table import Follower, Table
+from salvo_server.ended_league import EndedLeague
 from salvo_server.headlines import Headlines
 from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Listener
@@ -251,7 +252,7 @@ class Contest:
             profile=settings.profile,
             journal=CountedJournal(self.journal, standings),
             resume=settings.resume,
-            follower=Followers(standings, Headlines(), *views),
+            follower=Followers(standings, Headlines(), EndedLeague(tables[0]), *views),
             chat=settings.chat,
             listener=listener,
             register=register,

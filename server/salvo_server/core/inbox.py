@@ -62,9 +62,10 @@ class Inbox:
         except WireError as error:
             self._count(error, message)
             return Effects(receipts=[message])
-        if address.topic.publisher is Publisher.SERVER:
-            return Effects(publications=self.sync.receive(address, message), receipts=[message])
         table = self.play.tables.get(address.table)
+        is_old = address.topic is topics.LEAGUE and table is not None and not table.header.limits.by_host
+        if address.topic.publisher is Publisher.SERVER or is_old:
+            return Effects(publications=self.sync.receive(address, message), receipts=[message])
         if table is None or address.topic.reader is not Reader.SERVER:
             return Effects(receipts=[message])
         if message.retain:
