@@ -16,7 +16,8 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.net.tls import client_context
 from salvo.seal import fingerprint
 from salvo_audit.doctor.finding import CheckFinding, failed, passed, skipped, warned
-from salvo_audit.doctor.target import ANSWER_SECONDS, ExaminedContest, certificate_of, is_loopback
+from salvo_audit.doctor.target import ANSWER_SECONDS, ExaminedContest, certificate_of
+from salvo_server.brokers.embedded.addresses import is_loopback
 from salvo_server.status import ask_status
 
 #: A certificate that ends sooner than this may end during the contest.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import socket
 import ssl
 from dataclasses import dataclass, field
 
 from salvo.net.mqtt import BrokerUrl
 from salvo.net.tls import client_context
+from salvo_server.brokers.embedded.addresses import is_loopback
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account
 
@@ -100,13 +100,3 @@ def is_here(host: str) -> bool:
             sock.bind(address)  # only an address of this machine can be bound
             return True
     return False
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address is a loopback one."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -20,6 +20,7 @@ from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.embedded import open_files
 from salvo_server.brokers.embedded.addresses import (
     host_of,
+    is_loopback,
     joined,
     lan_addresses,
     listening,
@@ -125,12 +126,12 @@ def web(
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0)
-    address = join or str(next(iter(brokers.values())))
     cached = _public(public)
-    names = {host_of(listen), urlsplit(address).hostname or "", cached.hostname or "", *hosts} - {""}
-    front = Front((public or pages[0]).rstrip("/"), address, frozenset(names), cached.netloc)
     upstream = Upstream(next(iter(brokers.values())), ca, proxy_protocol)
     leads_on = mqtt and upstream.address.scheme in ("mqtt", "mqtts")
+    address = join or where_teams_join(upstream.address, pages[0] if leads_on and not public else "")
+    names = {host_of(listen), urlsplit(address).hostname or "", cached.hostname or "", *hosts} - {""}
+    front = Front((public or pages[0]).rstrip("/"), address, frozenset(names), cached.netloc)
     app = application(
         relay, front, routes(Archive(games), relay.badges) if games else (), upstream if leads_on else None
     )
@@ -156,6 +157,14 @@ def _public(url: str | None) -> SplitResult:
     if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/")):
         raise click.BadParameter(f"{url!r} is no http://HOST or https://HOST[:PORT]", param_hint="'--public'")
     return parts
+
+
+def where_teams_join(broker: BrokerUrl, page: str) -> str:
+    """Return the broker's address, or where that is of this machine alone, the way to it through a page of others."""
+    here, there = urlsplit(str(broker)), urlsplit(page)
+    if is_loopback(here.hostname or "") and there.hostname and not is_loopback(there.hostname):
+        return f"{there.scheme.replace('http', 'ws')}://{there.netloc}/mqtt"
+    return str(broker)
 
 
 def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -> Source:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -19,7 +20,7 @@ from salvo.errors import WireError
 from salvo.topics import NAME_PATTERN, check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
-from salvo_server.brokers.embedded.addresses import is_known_host
+from salvo_server.brokers.embedded.addresses import host_of, is_known_host, is_loopback
 from salvo_server.web_pages import STREAM_HEADERS, Guarded, static_files
 from salvo_watch.web.chunks import CHUNK_CACHE, HEAD_CACHE
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
@@ -31,7 +32,6 @@ MAX_STREAMS: Final = 512
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
 _PAGE: Final = re.compile(r"/|/games/at/[A-Za-z0-9_-]{1,32}/[0-9]{1,9}")
 _NEVER: Final = {"Cache-Control": "no-store"}
-_LOOPBACK: Final = re.compile(r"(localhost|127\.[0-9.]+|\[::1\])(:|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +117,15 @@ class _Pages:
     def _page(self, name: str, request: Request, status: int = 200, **given: object) -> Response:
         about = {"broker": self._front.join, "version": __version__, "has_games": self._has_games}
         cached = bool(self._front.cached) and request.headers.get("host") == self._front.cached
-        about |= {"cached": cached, "host": self._address(request)}
+        address = self._address(request)
+        about |= {"cached": cached, "host": address, "outside": not is_loopback(urlsplit(address).hostname or "")}
         page = render(f"salvo_watch/web/templates/{name}.html.j2", **about, **given)
         return HTMLResponse(page, status)
 
     def _address(self, request: Request) -> str:
         """Return this front's address as other machines reach it: as this browser did, unless it is on this machine."""
         host = request.headers.get("host", "")
-        if _HOST.fullmatch(host) is None or _LOOPBACK.match(host):
+        if _HOST.fullmatch(host) is None or is_loopback(host_of(host)):
             return self._front.address
         return f"{request.url.scheme}://{host}"
 

@@ -125,9 +125,15 @@ def is_known_origin(origin: str, authority: str, names: Collection[str] = ()) ->
     if scheme.lower() not in ("http", "https", "null"):
         return True
     host = host_of(rest)
-    if host in ("localhost", host_of(authority)) or host in {name.lower() for name in names}:
+    if host == host_of(authority) or host in {name.lower() for name in names}:
         return bool(host)
-    return _is_address(host) and ipaddress.ip_address(host).is_loopback
+    return is_loopback(host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is of this machine alone."""
+    host = host.strip("[]")
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def _is_address(host: str) -> bool:
@@ -142,10 +148,7 @@ def lan_addresses(host: str) -> list[str]:
     Those of this machine for a host that means all of them; none for one that is not reachable from outside.
     """
     if host not in _EVERY:
-        with contextlib.suppress(ValueError):
-            if ipaddress.ip_address(host).is_loopback:
-                return []
-        return [] if host == "localhost" else [host]
+        return [] if is_loopback(host) else [host]
     families = (socket.AF_INET, socket.AF_INET6) if host == "::" else (socket.AF_INET,)
     found = [*filter(None, map(_outgoing, families)), *_of_interfaces()]
     return [address for address in dict.fromkeys(found) if _is_outward(address)]
