@@ -64,7 +64,7 @@ def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window
         server = serve()
         window.open(f"http://{web}/")
         until(window, says("#headline", "The lobby is open"))
-        assert window.run("return document.getElementById('qr').naturalWidth > 0")
+        until(window, says(".watch", "Only this machine reaches this page"))
         assert window.complaints() == []
         for team in ("red", "blue"):
             null = subprocess.DEVNULL
@@ -75,7 +75,9 @@ def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window
         until(window, "!document.getElementById('trouble').hidden")
         serve()
         until(window, "document.getElementById('trouble').hidden")
-        until(window, says("#headline", " wins"))
+        until(window, says("#headline", " wins by "))
+        until(window, says("#comment", "\u2019s last ship, the "))
+        until(window, says("#again", "Watch again"))
         winner = text(window, "#headline").split()[0]
         until(window, says("#standings-list li:nth-child(2)", winner))
         until(window, says("#feed-list li:first-child", f"{winner} wins"))

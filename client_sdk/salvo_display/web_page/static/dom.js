@@ -72,12 +72,14 @@ export function fit(line) {
   line.style.fontSize = "";
   line.classList.remove("tight");
   if (getComputedStyle(line).whiteSpace !== "nowrap") return;
-  const room = line.clientWidth;
   const size = parseFloat(getComputedStyle(line).fontSize);
-  const wanted = (size * room * 0.985) / line.scrollWidth;
-  if (wanted >= size) return;
-  line.style.fontSize = `${Math.max(size * SMALLEST, wanted)}px`;
-  line.classList.toggle("tight", wanted < size * SMALLEST);
+  let fits = size;
+  // Again, since a name that is wider than its line is measured as if it were as wide.
+  while (line.scrollWidth > line.clientWidth && fits > size * SMALLEST) {
+    fits = Math.max(size * SMALLEST, (fits * line.clientWidth * 0.985) / line.scrollWidth);
+    line.style.fontSize = `${fits}px`;
+  }
+  line.classList.toggle("tight", line.scrollWidth > line.clientWidth);
 }
 
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,6 +1,6 @@
 // The hall: one table as everybody watches it. Each picture that arrives says all; the page keeps only what it needs to move from one to the next.
 
-import { cellsOf } from "./boards.js";
+import { Board, cellsOf } from "./boards.js";
 import { atKey, badge, byName, colourOf, counted, fill, find, fit, keep, kept, make, nameOf, plain, say, still, titleOf } from "./dom.js";
 import { director } from "./director.js";
 import { arrange, cast } from "./layout.js";
@@ -8,7 +8,7 @@ import { live } from "./live.js";
 import { play, toggle } from "./sound.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
-import { aiming, hostLine, inLeague, leagueWords, news, outcome, ownLine, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
+import { aiming, champions, hostLine, inLeague, leagueWords, news, outcome, ownLine, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
 const SPLASH_MS = 7_000;
@@ -16,6 +16,7 @@ const CEREMONY_MS = 30_000; // of a league
 const SPOKEN_MS = 4000;
 const MANY_CHANCES = 8; // more than these would be stripes without names
 const BEST_CHANCES = 5;
+const MANY_PLACES = 7; // of a splash: more teams are counted
 const PLACES = 16; // of the result beside the boards, which have all of them
 
 const body = document.body;
@@ -58,7 +59,7 @@ function headline() {
   const { state, turn, last, winners, players, rules } = picture;
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
   if (state === "lobby") return leagueWords(picture) || waiting(players, rules.fleet.length, picture.lobby);
-  if (state === "over") return winners.length ? victory(winners) : [picture.aborted ? "The host has ended the game" : "The game is over"];
+  if (state === "over") return winners.length ? victory(picture) : [picture.aborted ? "The host has ended the game" : "The game is over"];
   const told = outcome(last);
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
   if (told && (!aims || performance.now() < outcomeUntil)) return told;
@@ -70,7 +71,7 @@ const begun = () => Number.isFinite(picture.lobby?.begins_ms);
 
 function beside() {
   const { state, turn, comment, last } = picture;
-  if (state === "over") return [reason(picture)].filter(Boolean);
+  if (state === "over") return reason(picture);
   if (state !== "turn") return [];
   const told = outcome(last) || [];
   const more = comment && comment.replace(/\.$/, "").replaceAll("'", "’") !== spoken(told) ? comment : "";
@@ -87,7 +88,7 @@ function drawHeadline() {
   const more = beside();
   fill(find("comment"), JSON.stringify(more), () => pieces(more));
   const far = progress(picture);
-  fill(find("progress"), JSON.stringify(far), () => far);
+  fill(find("progress"), JSON.stringify(far), () => pieces(far));
   announce(spoken(words));
 }
 
@@ -109,7 +110,7 @@ function setClock() {
   const { state, turn, lobby } = picture;
   const left = inLeague(picture) ? null : state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? (lobby.begins_ms ?? lobby.left_ms) : null;
   ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
-  say(find("clockword"), state !== "lobby" ? "" : begun() ? "shown in" : "starts in");
+  say(find("clockword"), state !== "lobby" ? "left to fire" : begun() ? "the game is shown in" : "the game starts in");
   tick();
 }
 
@@ -262,8 +263,9 @@ function drawLobby() {
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   const needed = lobby?.players ? ` of ${lobby.players}` : "";
   say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
-  find("roster").dataset.size = players.length > 32 ? "swarm" : players.length > 16 ? "crowd" : players.length > 8 ? "many" : "few";
-  document.querySelectorAll(".invitation :is(b, code)").forEach(fit);
+  document.querySelectorAll(".invitation b").forEach(fit);
+  inColumns(players.length);
+  find("roster").classList.remove("matches");
   fill(find("roster"), JSON.stringify(players.map(({ name, placed }) => [name, placed, ships])), () =>
     players.map((player) => {
       const placed = Math.min(ships, player.placed ?? 0);
@@ -274,11 +276,21 @@ function drawLobby() {
   );
 }
 
+// More than `most` lines stand in two columns, and many more in three or four.
+function inColumns(lines, most = 8) {
+  const columns = [1, 2, 4].filter((more) => lines > more * most).length + 1;
+  const { style } = find("roster");
+  style.setProperty("--columns", columns);
+  style.setProperty("--rows", Math.max(1, Math.ceil(lines / columns)));
+}
+
 // A round of a league: who plays whom and where, and once it has been played, who was first.
 function drawRound({ name, over, left, matches, rows }) {
   say(find("roster-count"), over ? "Final table" : [plain(name), left].filter(Boolean).join(" · "));
   const lines = over ? rows : matches;
-  find("roster").dataset.size = lines.length > 16 ? "crowd" : lines.length > 8 ? "many" : "few";
+  if (over) inColumns(rows.length);
+  else inColumns(matches.flatMap(({ teams }) => teams).length, 12);
+  find("roster").classList.toggle("matches", !over);
   fill(find("roster"), JSON.stringify(["league", over, lines]), () => (over ? rows.map(aRow) : matches.map(aMatch)));
 }
 
@@ -287,7 +299,7 @@ const aTeam = (team, place) => make("span", `team ${colourOf(team)}`, ...(place 
 function aMatch({ teams, table, places }) {
   const order = teams.map((team, index) => [team, places[index]]).sort(([, a], [, b]) => (a ?? 0) - (b ?? 0));
   const told = teams.length < 2 ? "bye" : places.length ? "played" : table === null ? "next" : titleOf(table);
-  return make("li", places.length ? "match complete" : "match", ...order.map(([team, place]) => aTeam(team, place)), make("span", "placed", told));
+  return make("li", places.length ? "match complete" : "match", make("span", "teams", ...order.map(([team, place]) => aTeam(team, place))), make("span", "placed", told));
 }
 
 const aRow = (row) => make("li", `row complete${row.place === 1 ? " first" : ""}`, aTeam(row, row.place), make("span", "placed", counted(Number(row.points.toFixed(2)), "point")));
@@ -349,11 +361,13 @@ function drawSide() {
     }),
   );
   const again = find("again");
-  if (again && state === "over" && picture.game) {
-    const page = `/games/at/${encodeURIComponent(picture.table.split("@")[0] || "game")}/${picture.game}`;
-    if (fill(again, page, () => [Object.assign(make("img"), { src: `/qr.svg?page=${page}`, alt: "" }), make("span", "", "Watch again")])) again.href = page;
+  const link = again.querySelector("a");
+  const page = `/games/at/${encodeURIComponent(picture.table.split("@")[0] || "game")}/${picture.game}`;
+  if (link && state === "over" && link.getAttribute("href") !== page) {
+    link.href = page;
+    for (const code of again.querySelectorAll("img")) code.src = `/qr.svg?page=${page}`;
   }
-  if (again) show(again, state === "over" && picture.game > 0 && !picture.aborted);
+  show(again, state === "over" && picture.game > 0 && !picture.aborted);
   for (const [name, list] of Object.entries({ feed, standings, chat, result })) find(name).classList.toggle("empty", !list.length);
 }
 
@@ -369,13 +383,10 @@ function drawChances() {
     ...racing.map((player) => make("li", colourOf(player), badge(player), nameOf(player.name), make("b"))),
     ...(all.length > racing.length ? [make("li", "others", `${all.length - racing.length} others`, make("b"))] : []),
   ]);
-  if (all.length > racing.length) {
-    list.lastChild.style.flexGrow = Math.max(0.1, others);
-    say(list.lastChild.lastChild, `${Math.round(others * 100)} %`);
-  }
+  if (all.length > racing.length) say(list.lastChild.lastChild, `${Math.round(others * 100)} %`);
   racing.forEach((player, index) => {
     const item = list.children[index];
-    item.style.flexGrow = Math.max(0.004, player.chance);
+    item.style.flexGrow = Math.max(0.4, 100 * player.chance);
     item.title = `${plain(player.name)} ${Math.round(player.chance * 100)} %`;
     say(item.lastChild, `${Math.round(player.chance * 100)} %`);
   });
@@ -418,30 +429,44 @@ function drawTrouble() {
 // --- the end of a game -----------------------------------------------------------------------------------------------
 
 function openSplash() {
-  const { winners, players } = picture;
-  const champions = winners.map(teamOf).filter(Boolean);
+  const { winners, players, last, rules } = picture;
+  const { target } = featured();
+  const struck = players.find(({ name }) => name === target);
+  const cells = struck && cellsOf(struck);
   const others = players.filter((player) => !winners.includes(player.name) && player.place);
-  crown(champions, champions.length > 1 ? "tie" : "wins", reason(picture), others);
+  const more = [];
+  if (cells && others.length < MANY_PLACES) {
+    const board = new Board(rules, false);
+    board.show(cells, aimsAt(last, target));
+    const sea = make("div", "sea", board.element);
+    sea.style.aspectRatio = `${rules.width} / ${rules.height}`;
+    more.push(make("figure", "", sea, make("figcaption", "", make("span", `team ${colourOf(struck)}`, badge(struck), nameOf(target)), " after the last salvo")));
+  }
+  if (picture.game && find("again").querySelector("a")) more.push(Object.assign(find("again").cloneNode(true), { id: "", hidden: false }));
+  crown(winners, victory(picture), reason(picture), others, more);
 }
 
 // The end of a league: its first three, then the rest.
-function crownLeague({ name, rows }) {
-  const champions = rows.filter(({ place }) => place === 1);
-  crown(champions, champions.length > 1 ? "win together" : "wins", plain(name), rows.filter(({ place }) => place > 1));
+function crownLeague(league) {
+  const first = league.rows.filter(({ place }) => place === 1);
+  crown(first.map(({ name }) => name), champions(league), [], league.rows.slice(first.length));
   splashEnds += CEREMONY_MS - SPLASH_MS;
 }
 
-function crown(champions, verb, why, others) {
-  if (!champions.length) return;
-  find("splash").className = colourOf(champions[0]);
+// The winners large, each on a line of its own, with what `words` say after their names.
+function crown(winners, words, why, others, more = []) {
+  const teams = winners.map(teamOf).filter(Boolean);
+  if (!teams.length) return;
+  find("splash").className = colourOf(teams[0]);
   find("winner").replaceChildren(
-    ...champions.slice(0, 3).map((team) => make("p", `team ${colourOf(team)}`, badge(team), nameOf(team.name))),
-    make("p", "wins", verb),
-    make("p", "why", why),
+    ...teams.slice(0, 3).map((team) => make("p", `team ${colourOf(team)}`, badge(team), nameOf(team.name))),
+    make("p", "wins", words.at(-1)),
+    make("p", "why", ...pieces(why)),
   );
-  const rows = others.slice(0, 7).map((team) => make("li", `team ${colourOf(team)}`, make("b", "place", String(team.place)), badge(team), nameOf(team.name)));
+  const rows = others.slice(0, MANY_PLACES).map((team) => make("li", `team ${colourOf(team)}`, make("b", "place", String(team.place)), badge(team), nameOf(team.name)));
   if (others.length > rows.length) rows.push(make("li", "", `and ${others.length - rows.length} more`));
   find("places").replaceChildren(...rows);
+  find("beside-winner").replaceChildren(...more);
   find("splash").hidden = false;
   for (const line of find("winner").querySelectorAll(".team, .wins")) fit(line);
   splashEnds = performance.now() + SPLASH_MS;

@@ -32,24 +32,44 @@ export function aiming({ player, shots }) {
   return [team(player), ` to fire${shots === null ? "" : ` ${counted(shots, "shot")}`}`];
 }
 
-export function victory(winners) {
-  return [...joined(winners.slice(0, 4)), winners.length > 1 ? " tie" : " wins"];
+// What decides a game, as it stands: points or ships of a player, NaN where that is not known.
+const worth = ({ rules }, { hits, sunk }) => (rules.goal ? (hits ?? NaN) : rules.sinkings ? rules.fleet.length - sunk.length : NaN);
+
+// Who leads, and by how much in points or ships; nothing where that is not known.
+function lead(picture) {
+  const there = picture.players.filter(({ out }) => !out || picture.state === "over");
+  const most = Math.max(...there.map((player) => worth(picture, player)));
+  const first = there.filter((player) => worth(picture, player) === most).map(({ name }) => name);
+  const by = most - Math.max(...there.filter(({ name }) => !first.includes(name)).map((player) => worth(picture, player)));
+  return { first, by: Number.isFinite(by) ? counted(by, picture.rules.goal ? "point" : "ship") : "" };
 }
 
-const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+// Who has won, and by how much.
+export function victory(picture) {
+  const { winners } = picture;
+  const { first, by } = lead(picture);
+  const ahead = by && first.length === 1 && first[0] === winners[0] ? ` by ${by}` : "";
+  return won(winners, ahead);
+}
 
-// Why the winner has won: what is left of it, and after how long.
-export function reason({ state, winners, players, rules, seconds, last, aborted }) {
-  if (state !== "over" || !winners.length || aborted) return "";
-  const winner = players.find(({ name }) => name === winners[0]);
-  const parts = [];
-  if (winners.length === 1 && winner) {
-    const afloat = rules.fleet.length - winner.sunk.length;
-    if (rules.goal && winner.hits !== null) parts.push(`with ${counted(winner.hits, "point")}`);
-    else if (rules.sinkings) parts.push(`with ${afloat} of ${counted(rules.fleet.length, "ship")} afloat`);
-  }
-  if (last?.turn) parts.push(`after ${counted(last.turn, "salvo")}${seconds ? ` in ${clock(seconds)}` : ""}`);
-  return parts.join(", ");
+const won = (names, ahead = "") => [...joined(names.slice(0, 4)), names.length > 1 ? " tie" : ` wins${ahead}`];
+
+const lasted = (seconds) => (seconds < 90 ? counted(seconds, "second") : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} minutes`);
+
+// What decided the game, in words: the salvo that ended it.
+export function reason({ winners, rules, seconds, last, aborted }) {
+  if (!last || !winners.length || aborted) return [];
+  const salvo = `salvo ${last.turn}${seconds ? `, after ${lasted(seconds)}` : ""}`;
+  if (rules.goal) return [...joined(winners.slice(0, 4)), ` reached the goal of ${rules.goal} points by ${salvo}`];
+  const beaten = Object.keys(last.defeated);
+  const [fate, other] = new Set(Object.values(last.defeated));
+  if (fate === undefined || other !== undefined) return [`Decided by ${salvo}`];
+  if (fate === "removed") return ["The host took ", ...joined(beaten), ` out, by ${salvo}`];
+  if (fate === "silent") return [...joined(beaten), ` out after turns without a shot, by ${salvo}`];
+  const lost = last.sunk.filter(([owner]) => beaten.includes(owner)).map(([, ship]) => plain(ship));
+  const ships = lost.length === 1 ? `last ship, the ${lost[0]},` : `last ${lost.length ? "ships" : "ship"}`;
+  if (beaten.includes(last.player)) return [...joined(beaten), ` lost the ${ships} in ${salvo}`];
+  return [team(last.player), " sank ", ...joined(beaten), `’s ${ships} with ${salvo}`];
 }
 
 export function waiting(players, ships, lobby) {
@@ -66,19 +86,29 @@ export const inLeague = ({ state, table, league }) => Boolean(league && state ==
 
 export function leagueWords(picture) {
   if (!inLeague(picture)) return null;
-  const { name, round, rounds, over, rows } = picture.league;
-  if (!over) return [`Round ${round}${rounds ? ` of ${rounds}` : ""}`];
-  return [...joined(rows.filter(({ place }) => place === 1).map((row) => row.name)), ` wins ${plain(name)}`];
+  const { round, rounds, over } = picture.league;
+  return over ? champions(picture.league) : [`Round ${round}${rounds ? ` of ${rounds}` : ""}`];
 }
 
-// How far a game is: its turn, the ships that are left in all, and how long it will take.
-export function progress({ state, turn, players, rules, seconds_left }) {
+// Who has won a league, and by how many points.
+export function champions({ name, rows }) {
+  const first = rows.filter(({ place }) => place === 1);
+  const ahead = first.length === 1 && rows.length > 1 ? rows[0].points - rows[1].points : 0;
+  const lead = ahead > 0 ? ` by ${counted(Number(ahead.toFixed(2)), "point")}` : "";
+  return [...joined(first.map((row) => row.name)), ` ${first.length > 1 ? "win" : "wins"} ${plain(name)}${lead}`];
+}
+
+// How far a game is: who leads, its turn, the ships that are left in all, and how long it will take.
+export function progress(picture) {
+  const { state, turn, players, rules, seconds_left } = picture;
   if (state !== "turn") return [];
+  const { first, by } = lead(picture);
+  const leads = by && first.length <= MANY ? [...joined(first), ` ${first.length > 1 ? "lead" : "leads"} by ${by}`] : [];
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
   if (seconds_left) parts.push(seconds_left < 90 ? "about a minute left" : `about ${Math.round(seconds_left / 60)} minutes left`);
-  return [parts.join(" · ")];
+  return [...leads, [...(leads.length ? [""] : []), ...parts].join(" · ")];
 }
 
 // What a team's own page says of it, above the boards; `missed` is its last turn without a shot.
@@ -101,7 +131,7 @@ export function news({ kind, by, player, players, ship, fate }) {
   const names = players || (player ? [player] : []);
   if (kind === "sunk") return [team(by), " sinks ", team(player), `’s ${plain(ship)}`];
   if (kind === "defeated") return [team(player), FATES[fate] || " is out"];
-  if (kind === "won") return victory(names);
+  if (kind === "won") return won(names);
   return ["The game begins", ...(names.length && names.length <= MANY ? [": ", ...joined(names)] : names.length ? [` with ${names.length} teams`] : [])];
 }
 

@@ -1,0 +1,61 @@
+"""What the hall tells people to type or to scan: addresses that lead there, from where they are."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from kit.web_front import WebFront, in_this_process
+from salvo.net.mqtt import BrokerUrl
+from salvo_watch.commands.web import where_teams_join
+from salvo_watch.web.app import Front, application
+from salvo_watch.web.relay import Relay
+
+
+def hall(address: str, seen_as: str, *games: Route) -> str:
+    """Return the hall's page as a browser gets it that calls the front so."""
+    app = application(Relay([], boards=False, delay_seconds=0), Front(address, "mqtt://10.1.2.3:1883"), games)
+    with in_this_process(app) as port:
+        return WebFront(f"http://127.0.0.1:{port}/").get("/", Host=seen_as)[2].decode()
+
+
+@pytest.mark.parametrize("seen_as", ["127.0.0.1:8080", "localhost:8080", "[::1]:8080"])
+def test_a_hall_that_others_reach_names_their_address_on_the_machine_itself_too(seen_as: str) -> None:
+    page = hall("http://10.1.2.3:8080", seen_as)
+    assert "<b>http://10.1.2.3:8080</b>" in page
+    assert 'id="qr"' in page
+    assert "http://10.1.2.3:8080/sdk" in page
+
+
+def test_a_hall_that_only_its_own_machine_reaches_has_no_code_and_says_what_opens_it() -> None:
+    page = hall("http://127.0.0.1:8080", "127.0.0.1:8080")
+    assert "Only this machine reaches this page" in page
+    assert "qr.svg" not in page
+    assert "--web 0.0.0.0:8080" in page
+
+
+def test_where_games_are_recorded_the_end_leads_to_them_and_elsewhere_it_names_the_option() -> None:
+    address, here = "http://10.1.2.3:8080", "10.1.2.3:8080"
+    recorded = hall(address, here, Route("/games", PlainTextResponse("games")))
+    assert "Watch again" in recorded
+    assert "http://10.1.2.3:8080<wbr>/games" in recorded
+    unrecorded = hall(address, here)
+    assert "Watch again" not in unrecorded
+    assert "salvo serve --transcripts DIR" in unrecorded
+
+
+@pytest.mark.parametrize(
+    ("broker", "page", "told"),
+    [
+        ("mqtt://127.0.0.1:1883", "http://10.1.2.3:8080/", "ws://10.1.2.3:8080/mqtt"),
+        ("mqtt://localhost:1883", "https://10.1.2.3/", "wss://10.1.2.3/mqtt"),
+        ("mqtt://10.1.2.3:1883", "http://10.1.2.3:8080/", "mqtt://10.1.2.3:1883"),
+        ("mqtt://127.0.0.1:1883", "http://127.0.0.1:8080/", "mqtt://127.0.0.1:1883"),
+        ("mqtt://127.0.0.1:1883", "", "mqtt://127.0.0.1:1883"),
+    ],
+)
+def test_teams_are_led_through_the_page_to_a_broker_that_only_its_machine_reaches(
+    broker: str, page: str, told: str
+) -> None:
+    assert where_teams_join(BrokerUrl.parse(broker), page) == told
