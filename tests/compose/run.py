@@ -101,6 +101,7 @@ class Engine:
     settings: Mapping[str, str] = SETTINGS
     _docker: tuple[str, ...] = ("docker",)
     _compose: tuple[str, ...] = ("docker", "compose")
+    _building: tuple[str, ...] = ()
     _env: Mapping[str, str] = {}
 
     def docker(self, *words: str) -> str:
@@ -128,12 +129,17 @@ class Engine:
     def build(self) -> None:
         self.compose("build")
 
+    def build_later_version(self, name: str) -> None:
+        """Build the server's image once more, as another one, from the same layers."""
+        self.docker("build", *self._building, "--label", "later=yes", "-f", "server/Dockerfile", "-t", name, ".")
+
 
 class OwnEngine(Engine):
     """Debian's dockerd in a folder and a network namespace of its own."""
 
     _docker = ("/usr/bin/docker",)
     _compose = ("/usr/bin/docker-compose",)
+    _building = ("--network=host",)
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -205,7 +211,7 @@ class OwnEngine(Engine):
         context = self._folder / name.partition(":")[0]
         context.mkdir()
         (context / "Dockerfile").write_text(f"FROM debian:bookworm-slim\n{rest}")
-        self.docker("build", "--network=host", "-t", name, str(context))
+        self.docker("build", *self._building, "-t", name, str(context))
 
     def _lend_pip_settings(self, tree: Path) -> None:
         """pip inside the build reaches what pip reaches here: its settings and certificates go into the stand-in."""
@@ -223,7 +229,7 @@ class OwnEngine(Engine):
             shutil.copy(bundle, tree / "etc" / "ssl" / "certs" / "ca-certificates.crt")
 
     def build(self) -> None:
-        self.docker("build", "--network=host", "-f", "server/Dockerfile", "-t", f"battleship-salvo:{__version__}", ".")
+        self.docker("build", *self._building, "-f", "server/Dockerfile", "-t", f"battleship-salvo:{__version__}", ".")
 
 
 def _overlay_works(folder: Path) -> bool:
@@ -565,14 +571,44 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
 def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
     """The commands of docs/docker.md, "Upgrade and restore"."""
     archive = "/var/lib/salvo/evening.tar.gz"
+    later = "battleship-salvo:later"
     run = ("run", "--rm", "--no-deps", "-T")
-    with steps.step("backup, all volumes deleted, restore: red and blue play with their old secrets"):
+    after_restore = {**SETTINGS, "SALVO_RESUME": "crash"}
+
+    def back_up() -> bytes:
         used.compose("exec", "-T", "server", "salvo", "backup", archive)
-        stored = used.pipe("exec", "-T", "server", "cat", archive)
-        used.compose("down", "-v")
+        return used.pipe("exec", "-T", "server", "cat", archive)
+
+    def restore(stored: bytes, *options: str) -> None:
         used.pipe(*run, "--entrypoint", "tee", "server", archive, given=stored)
-        used.compose(*run, "server", "restore", archive)
-        used.settings = {**SETTINGS, "SALVO_RESUME": "crash"}
+        used.compose(*run, "server", "restore", *options, archive)
+
+    def image_of_server() -> str:
+        return str(json.loads(used.docker("inspect", used.container("server")))[0]["Config"]["Image"])
+
+    with steps.step("backup in mid-game, then another image: the server starts from it and the game goes on"):
+        wait_for("the next lobby", lambda: outside.retained("/game/state") == "lobby")
+        teams = [outside.join(name, "slow") for name in ("red", "blue")]
+        wait_for("mid-game", lambda: outside.turn() > 5)
+        stored = back_up()
+        used.build_later_version(later)
+        used.settings = {**SETTINGS, "SALVO_IMAGE": later}
+        go_up(used)
+        assert image_of_server() == later
+        print("    " + outside.play(*teams))
+    with steps.step(
+        "back to the image before, with what was backed up: its game is abandoned, and the next one played"
+    ):
+        used.compose("stop", "server")
+        used.settings = after_restore
+        restore(stored, "--force")
+        go_up(used)
+        assert image_of_server() != later
+        print("    " + outside.play(outside.join("red"), outside.join("blue")))
+    with steps.step("backup, all volumes deleted, restore: red and blue play with their old secrets"):
+        stored = back_up()
+        used.compose("down", "-v")
+        restore(stored)
         go_up(used)
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
 
