@@ -16,8 +16,6 @@ import pytest
 from kit import command_line
 from kit.documents import ROOT
 
-pytestmark = pytest.mark.long
-
 RELEASES = sorted((ROOT / "tests" / "releases").iterdir())
 
 
