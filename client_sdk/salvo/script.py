@@ -15,7 +15,7 @@ from typing import Final
 
 from salvo.errors import SalvoError
 from salvo.player import Bot
-from salvo.streams import until_unread
+from salvo.streams import escape_unprintable, until_unread
 
 #: Plays where there is no contest; loaded by name, so that a bot in a contest needs nothing of it.
 _LABORATORY: Final = "salvo_lab.local_game"
@@ -60,6 +60,7 @@ def run(bot: type[Bot]) -> None:
     if in_a_pool or running() is not None:
         return
     logging.basicConfig(level=logging.INFO, format="%(message)s")
+    escape_unprintable()
     try:
         _check(bot, sys.argv[1:])
         with until_unread():

@@ -1,8 +1,9 @@
-"""The standard streams of a process: those that its caller has closed, and a reader that has gone."""
+"""The standard streams of a process: those that its caller has closed, a reader that has gone, and code pages."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -38,3 +39,10 @@ def open_closed() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def escape_unprintable() -> None:
+    """Print what the output's encoding lacks as escapes: output that goes to a file has a code page on Windows."""
+    output = sys.stdout
+    if isinstance(output, io.TextIOWrapper) and output.errors == "strict":
+        output.reconfigure(errors="backslashreplace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from kit.command_line import run
+from kit.processes import started, without_settings
+from salvo.errors import BotError
+from salvo.programs.process import Program
 from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
@@ -17,10 +22,22 @@ from salvo_lab.bots.random_bot import RandomBot
 #: Python reads it before anything else, in every process. What only needs it since this is no Windows is loaded first.
 _ELSEWHERE = """
 import asyncio, multiprocessing.popen_spawn_posix, multiprocessing.spawn, os, platformdirs, subprocess, sys, tempfile
+import signal
 for name in ("fcntl", "grp", "pwd", "resource", "termios"):
     sys.modules[name] = None
 for name in ("getuid", "geteuid", "killpg", "sched_getaffinity", "setsid", "fork", "register_at_fork", "waitid"):
     delattr(os, name)
+for name in ("SIGALRM", "SIGCHLD", "SIGHUP", "SIGUSR1", "SIGUSR2", "pthread_sigmask", "sigtimedwait"):
+    delattr(signal, name)
+"""
+#: What output to a file is encoded in there.
+_CODE_PAGE = "cp1252"
+BOT = """
+import salvo
+
+@salvo.bot
+def fire(view):
+    return view.untouched.sample(view.shots)
 """
 _IMPORT_ALL = """
 import importlib, pkgutil, salvo, salvo_lab
@@ -36,10 +53,11 @@ def _run(folder: Path, *words: str) -> str:
     (folder / "sitecustomize.py").write_text(_ELSEWHERE)
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, *words]
-    environment = os.environ | {"PYTHONPATH": path}
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
+    environment = without_settings(PYTHONPATH=path, PYTHONIOENCODING=_CODE_PAGE, PYTHONUTF8="0")
+    environment.pop("HOME", None)
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.decode(_CODE_PAGE)
 
 
 @pytest.mark.long
@@ -65,10 +83,48 @@ def test_a_program_plays_where_an_ended_process_cannot_be_left_a_zombie(monkeypa
         (("play", "hunter", "random", "--games", "40", "--jobs", "2"), "wins:   "),
         (("tournament", "run", "cup.toml", "--jobs", "2"), "hunter"),
         (("play", "hunter", "exec:{python} -m salvo_lab.programs random", "--seed", "1"), "winner: "),
+        (("play", "\u6230.py", "random", "--seed", "1"), "places: 1. \\u6230, 2. random"),
+        (("solo", "caf\u00e9.py", "--boards", "20"), "caf\u00e9"),
     ],
-    ids=["play", "solo", "compare", "play --games", "tournament", "program"],
+    ids=["play", "solo", "compare", "play --games", "tournament", "program", "name it cannot print", "name it can"],
 )
 def test_a_bot_is_tried_out(words: tuple[str, ...], says: str, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text('name = "cup"\ngames = 2\n[bots]\nhunter = "hunter"\nrandom = "random"\n')
+    for name in ("\u6230.py", "caf\u00e9.py"):
+        (tmp_path / name).write_text(BOT)
     words = tuple(word.format(python=sys.executable) for word in words)
     assert says in _run(tmp_path, "-m", "salvo", *words)
+
+
+@pytest.mark.long
+def test_a_bot_joins_a_contest(tmp_path: Path) -> None:
+    serve = ["-m", "salvo", "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--players", "2", "--json"]
+    with started([sys.executable, *serve], stdout=subprocess.PIPE, env=without_settings()) as server:
+        assert server.stdout is not None
+        join = ["-m", "salvo", "join", json.loads(server.stdout.readline())["url"], "hunter", "--games", "1", "--team"]
+        with started([sys.executable, *join, "ann"], stdout=subprocess.PIPE, env=without_settings()) as other:
+            assert "wins" in _run(tmp_path, *join, "bob")
+            assert other.wait() == 0
+
+
+def test_a_program_is_refused_on_windows_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(["bot"])
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(os, "name", "nt")
+        with pytest.raises(BotError) as refused:
+            program.start()
+    assert str(refused.value) == "cannot_start: bot: programs need Linux or macOS; use a bot in Python, or WSL"
+
+
+@pytest.mark.parametrize("command", ["serve", "web", "league", "gateway"])
+def test_a_command_that_needs_linux_says_so_elsewhere_with_what_to_do(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = run(command, "--help")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    elsewhere = run(command, "--help")
+    assert here.stderr == ""
+    assert elsewhere.stderr == (
+        f"warning: salvo {command} needs Linux: it was never tried on darwin; "
+        "use a machine with Linux, Docker, or on Windows WSL\n"
+    )

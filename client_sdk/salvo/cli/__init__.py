@@ -25,7 +25,7 @@ from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
 from salvo.distribution import HOME, PACKAGES, __version__
 from salvo.errors import SalvoError
-from salvo.streams import open_closed, until_unread
+from salvo.streams import escape_unprintable, open_closed, until_unread
 
 #: Codes of what was typed, or written into a file of settings.
 _WRONG_USAGE = frozenset(
@@ -103,6 +103,9 @@ class _Lazy(Suggesting):
 
 
 def _imported(name: str, command: Listed) -> click.Command:
+    if command.needs_linux and sys.platform != "linux":  # said first: what it imports may be missing there
+        where = f"it was never tried on {sys.platform}; use a machine with Linux, Docker, or on Windows WSL"
+        click.echo(f"warning: salvo {name} needs Linux: {where}", err=True)
     found: click.Command = getattr(importlib.import_module(command.module), name)
     return found
 
@@ -126,6 +129,7 @@ def main(arguments: list[str] | None = None) -> Any:
     """Run the command line and exit."""
     given = sys.argv[1:] if arguments is None else arguments
     open_closed()
+    escape_unprintable()
     _end_as_by_ctrl_c()
     try:
         with until_unread():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 PLAY: Final = "Play"
@@ -20,13 +21,19 @@ class Listed(NamedTuple):
         heading: which person it serves, one of ``HEADINGS``.
         text: one sentence.
         module: has the command under its name.
+        needs_linux: it was tried nowhere else.
     """
 
     heading: str
     text: str
     module: str
+    needs_linux: bool = False
 
 
-def listed(package: str, heading: str, /, **texts: str) -> dict[str, Listed]:
-    """Return commands of a package, whose modules are called as they are."""
-    return {name: Listed(heading, text, f"{package}.{name}") for name, text in texts.items()}
+def listed(package: str, heading: str, needs_linux: Collection[str] = (), /, **texts: str) -> dict[str, Listed]:
+    """Return commands of a package, whose modules are called as they are.
+
+    Args:
+        needs_linux: the names of those that do.
+    """
+    return {name: Listed(heading, text, f"{package}.{name}", name in needs_linux) for name, text in texts.items()}

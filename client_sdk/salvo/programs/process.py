@@ -107,6 +107,9 @@ class Program:
             BotError: ``cannot_start``.
         """
         self._clear()
+        if os.name != "posix":  # Windows cannot wait for several pipes at once
+            fix = "use a bot in Python, or WSL"
+            raise BotError("cannot_start", f"{shlex.join(self.command)[:200]}: programs need Linux or macOS; {fix}")
         try:
             process = subprocess.Popen(
                 self.command,

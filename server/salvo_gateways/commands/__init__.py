@@ -8,5 +8,6 @@ from salvo.cli.listing import ORGANISE, listed
 COMMANDS: Final = listed(
     __name__,
     ORGANISE,
+    {"gateway"},
     gateway="Accept clients of older Battleship protocols.",
 )

@@ -8,5 +8,6 @@ from salvo.cli.listing import ORGANISE, listed
 COMMANDS: Final = listed(
     __name__,
     ORGANISE,
+    {"league"},
     league="Play a league over the tables of a running contest server, or show its standings.",
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +31,6 @@ from salvo_server.supervisor import SupervisedProgram, programs_beside
 if TYPE_CHECKING:
     from salvo_server.metrics import Metrics
 
-log = logging.getLogger(__name__)
-
 #: What any client of the broker can read and do, by profile.
 PROFILES = {
     "open": "no login: any client plays under any name and reads what is said to any team; only the server reads what "
@@ -62,7 +58,6 @@ def serve(config: Path | None, **given: Any) -> None:
     settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
     set_log_format(settings.log_format)
     check_start(settings)
-    warn_elsewhere()
     metrics = _metrics(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(settings.log_format == "json", settings.games)
@@ -102,12 +97,6 @@ def serve(config: Path | None, **given: Any) -> None:
     if report.folder is not None:
         report.folder.close()
     report.say("ended", event="ended")
-
-
-def warn_elsewhere() -> None:
-    """Warn on a system on which a server was never tried."""
-    if sys.platform != "linux":
-        log.warning("a contest server needs Linux; on %s it has never been tried", sys.platform)
 
 
 def _take_place(settings: ServerSettings, report: ServeReport) -> Journal:

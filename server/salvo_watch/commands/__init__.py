@@ -8,6 +8,7 @@ from salvo.cli.listing import WATCH, listed
 COMMANDS: Final = listed(
     __name__,
     WATCH,
+    {"web"},
     watch="Follow a table live.",
     web="Show a contest to browsers: the hall, phones, past games, and the SDK to install.",
     replay="Replay a game, list the games of a journal, or check that a record replays exactly.",
