@@ -23,8 +23,10 @@ class Evening:
         self.follower = EndedLeague("")
 
     def do(self, *commands: m.Input) -> list[Publication]:
-        steps = [self.table.carry_out(command, 1_000) for command in commands]
-        return [publication for step in steps for publication in self.follower.follow(self.table, step)]
+        published = []
+        for command in commands:
+            published += self.follower.follow(self.table, self.table.carry_out(command, 1_000))
+        return published
 
     def host(self, do: HostAction, settings: m.NextGame | None = None) -> list[Publication]:
         return self.do(m.HostCommand("desk", do, settings=settings))

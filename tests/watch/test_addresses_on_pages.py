@@ -39,7 +39,7 @@ def test_where_games_are_recorded_the_end_leads_to_them_and_elsewhere_it_names_t
     address, here = "http://10.1.2.3:8080", "10.1.2.3:8080"
     recorded = hall(address, here, Route("/games", PlainTextResponse("games")))
     assert "Watch again" in recorded
-    assert "http://10.1.2.3:8080<wbr>/games" in recorded
+    assert "<b>10.1.2.3:8080<wbr>/games</b>" in recorded
     unrecorded = hall(address, here)
     assert "Watch again" not in unrecorded
     assert "salvo serve --transcripts DIR" in unrecorded
