@@ -54,6 +54,22 @@ def test_a_word_that_means_nothing_now_places_nothing_and_fires_nothing(word: st
     play(act)
 
 
+def test_a_person_whose_fleet_is_set_sees_it_until_the_game_begins() -> None:
+    async def act(table: Table) -> None:
+        await table.visitor.enter()
+        table.ask_for_fleet()
+        async with table.visitor.tab() as picture:
+            assert (await table.visitor.do(await picture(), act="random")).status == 200
+            placed = await picture()
+            assert (await table.visitor.do(placed, act="done")).status == 200
+            waiting = await picture()
+        assert (waiting["mode"], waiting["setup"]) == ("Waiting", None)
+        assert waiting["boards"][0]["cells"] == placed["boards"][0]["cells"]
+        assert set(waiting["boards"][0]["cells"]) == set("abcde.")
+
+    play(act)
+
+
 def test_a_click_on_a_picture_that_has_passed_does_nothing() -> None:
     """A double click, a replayed request, and a click that was on its way when the turn ended."""
 

@@ -101,8 +101,8 @@ def _boards(sitting: Sitting, sight: Snapshot | None) -> Iterable[dict[str, Any]
     if own is None:
         return
     if sight is None:
-        assert sitting.setting_up is not None
-        setup = sitting.setting_up.setup
+        setup = sitting.fleet
+        assert setup is not None
         yield _board(own, own.marks, _ships_in_setup(setup), setup.book.grid, []) | {"own": True}
         return
     names = [ship.name for ship in sight.rules.fleet]

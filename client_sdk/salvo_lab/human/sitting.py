@@ -35,6 +35,7 @@ from salvo_lab.human.channel import (
 )
 from salvo_lab.human.cursor import TO_A_SQUARE, Cursor
 from salvo_lab.human.setting_up import Action, SettingUp
+from salvo_lab.human.setup import Setup
 from salvo_lab.human.snapshot import Snapshot, incoming_words
 
 #: Lines of news that are stored.
@@ -375,6 +376,11 @@ class Sitting:
     def setting_up(self) -> SettingUp | None:
         """The fleet that the person puts together; None at another time."""
         return self._setup if self.mode is Mode.SETUP else None
+
+    @property
+    def fleet(self) -> Setup | None:
+        """The fleet that the person puts together, or has put together last; None before."""
+        return None if self._setup is None else self._setup.setup
 
     @property
     def grid(self) -> Grid | None:
