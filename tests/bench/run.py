@@ -61,9 +61,14 @@ def _mosquitto(share: float) -> None:
         bench_broker("mosquitto", broker.url, int(2000 * share), Goals(p50=1.25, p99=1.5, rate=0.85))
 
 
+def _embedded(share: float) -> None:
+    bench_broker("embedded", "", int(2000 * share), Goals(p50=0.8, p99=1.5, rate=0.85))
+
+
 #: By name; each is given the share of its whole time that it may take.
 PARTS: dict[str, Callable[[float], None]] = {
     "mosquitto": _mosquitto,
+    "embedded": _embedded,
     "profiles": bench_mosquitto_profiles,
     "floods": bench_floods,
     "web": bench_web,
