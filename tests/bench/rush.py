@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -79,6 +80,8 @@ def _serving(tables: Sequence[str], folder: str, profile: str, roster: str) -> I
             for line in server.stdout:
                 if f'"table": "{tables[-1]}"' in line:
                     break
+            # A pipe that nobody reads is full after some hundred fleets, and the server waits for it.
+            threading.Thread(target=server.stdout.read, daemon=True).start()
             yield broker.url
 
 
