@@ -253,7 +253,7 @@ class Service:
             self.play.delivery.publish(self.link.published, self.play.last_step)
         for message in pending.receipts:
             self.link.acknowledge(message)
-        self.pending = Effects(pending.records)
+        self.pending = Effects(pending.records)  # a new batch since the commit, or one that has nothing to commit yet
         if self.listener is not None:
             for news in pending.news:
                 self.listener(*news)

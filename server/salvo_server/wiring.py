@@ -16,7 +16,7 @@ from salvo_server.core.effects import Effects
 from salvo_server.core.foresight import Foresight
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal_interface import Batch, Journal
-from salvo_server.core.log import KeyOwner, Resends
+from salvo_server.core.log import Resends, ServerIdentity
 from salvo_server.core.outages import Outages
 from salvo_server.core.play import Play
 from salvo_server.core.recaps import Recaps
@@ -96,7 +96,7 @@ def open_service(
     return service
 
 
-def _foreseeing_gate(link: ServerLink, journal: Journal, identity: KeyOwner | None) -> Authenticator:
+def _foreseeing_gate(link: ServerLink, journal: Journal, identity: ServerIdentity | None) -> Authenticator:
     gate = Authenticator(wake=link.wake, pepper=journal.pepper)
     if identity is not None:
         gate.keyring.foresight = Foresight(identity.signing_key, gate.keyring.credential)

@@ -110,7 +110,7 @@ def forget_game(session: SessionState) -> None:
 def resume(session: SessionState) -> None:
     """In a game as after a new connection; otherwise ask for a place, and treat no ship as approved."""
     if session.in_game:
-        returning.connected(session)  # it may repeat old news: only the recap counts
+        returning.come_back(session)  # it may repeat old news: only the recap counts
     elif session.wants_to_play:
         _rejoin(session)
 
@@ -121,7 +121,7 @@ def confirm(session: SessionState) -> None:
     settled = state is State.OVER or (state is State.LOBBY and session.table.listed)
     if session.view is not None:
         if session.view.game == session.table.game:
-            returning.connected(session)
+            returning.come_back(session)
     elif session.wants_to_play and not settled:
         # The request may have been lost. A status comes when a game without this team is cleared, too; then a lobby
         # begins, where the team asks anyway.

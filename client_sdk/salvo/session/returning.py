@@ -22,8 +22,8 @@ from salvo.session.states import (
 from salvo.view import Feed, Shot, View
 
 
-def connected(session: SessionState) -> None:
-    """Ask for a seat, or for the old one.
+def come_back(session: SessionState) -> None:
+    """Ask for a seat, or for the old one: the connection has come up anew, or the server has.
 
     In a game, no turn is answered before the recap has come: the last salvo's result may have been missed, and its
     shots would pass for shots of the current turn. A game may also have begun since the fleet was placed.

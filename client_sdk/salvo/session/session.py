@@ -140,7 +140,7 @@ class Session:
             now: seconds on the monotonic clock, as everywhere here.
         """
         self._state.now = now
-        returning.connected(self._state)
+        returning.come_back(self._state)
 
     def take_outbox(self) -> list[Publication]:
         """Return the messages to publish, and clear them."""

@@ -17,7 +17,7 @@ from salvo.codec.commands import ParticipationRequest
 from salvo.errors import CODES, Answered, SealError
 from salvo_server.core.authenticator import Command, sender_of
 from salvo_server.core.effects import Effects
-from salvo_server.core.log import KeyOwner
+from salvo_server.core.log import ServerIdentity
 from salvo_server.core.log_throttle import Throttle
 from salvo_server.core.play import Play
 from salvo_server.core.rate_limit import DERIVATIONS, Buckets
@@ -58,7 +58,7 @@ class Admission:
 
     profile: str
     register: EntryList | None
-    identity: KeyOwner | None
+    identity: ServerIdentity | None
     play: Play
     counts: Counter[str]
     _seen: object = None

@@ -68,12 +68,12 @@ def sender_of(command: Command) -> str:
 
 
 class Opened(NamedTuple):
-    """A message that got through, at once or after a derivation.
+    """A message whose sender is known, at once or after a derivation; its command may be a refusal, ``Unreadable``.
 
     Attributes:
         spent: what a derivation was paid from, which gets it back once the command is accepted: only what is refused
             or forged is limited. None if it cost none.
-        proof: what was burned; None when nothing was.
+        proof: what was burned; None when nothing was: then it is refused, and may be somebody else's noise.
         host: whether a host has sent it.
     """
 
@@ -178,8 +178,8 @@ class Authenticator:
                 courtesy, so that noise does not use up what a team needs for its fleet.
 
         Returns:
-            what it says; ``WAITING`` when a key must be derived first; None when it is forged, a duplicate or turned
-            away.
+            what it says, or what its team is refused; ``WAITING`` when a key must be derived first; None when it is
+            forged or a duplicate, which nobody is answered.
         """
         mark = _digest(request)
         if mark in self._jobs:
@@ -293,7 +293,7 @@ class Authenticator:
         self.on_forged(request, receipt)
 
     def _limit(self, request: Sealed, member: KeyOwner, text: str) -> Opened:
-        """Turn a message away and tell the team."""
+        """Refuse a message of a team that sends too many."""
         self._turn_away(request, "rate_limited")
         return Opened(
             request.table, _unreadable(request, member.name, "rate_limited", text, False), None, host=member.host

@@ -115,7 +115,7 @@ class Inbox:
             return Effects()
         likely, expected = _senders(table.referee, request, sender, self._bound(table, message))
         result = self.gate.open(request, likely, now, expected=expected, receipt=message)
-        if result is None:
+        if result is None:  # forged or a duplicate; only a sender that is no player at all is answered
             return Effects(publications=self._refuse_unlisted(table, self._unlisted(table, address, sender), now))
         return self._take(result, message, now) if isinstance(result, Opened) else result
 
@@ -129,12 +129,13 @@ class Inbox:
         return None if message.publisher is None else self.gate.keyring.bound(table.name, message.publisher)
 
     def _take(self, opened: Opened, message: Inbound, now: int) -> Effects:
-        """Carry out what got through, from wherever it was published."""
+        """Carry out or refuse what was opened, from wherever it was published."""
         table, sender = self.play.tables[opened.table], opened.sender
         member = self.gate.keyring.member(table.name, sender, host=opened.host)
         if opened.proof is None and not opened.host:
             bound = self._bound(table, message)
-            strange = bound is not None and sender not in bound  # then the team has nothing to do with the refusal
+            # Nothing proves the sender; if the publisher plays for others, the team has nothing to do with the refusal.
+            strange = bound is not None and sender not in bound
             if strange or not self._may_answer(table, sender, message):
                 return Effects()
         elif member is not None and not opened.host:
@@ -172,7 +173,7 @@ class Inbox:
     def _carry_out(self, opened: Opened, now: int) -> Effects:
         """Give a table what a team or a host has said, and settle what that costs its sender."""
         table, sender = self.play.tables[opened.table], opened.sender
-        effects = self.play.pass_time(table, now)
+        effects = self.play.pass_time(table, now)  # a step of its own in the journal, without the command's proof
         command = self.admission.hold_to_profile(opened.command)
         if isinstance(command, m.PlaceShip):
             command = table.referee.one_too_many(command) or command
@@ -181,7 +182,9 @@ class Inbox:
             if opened.proof is not None:  # it is burned for ever, though the table makes nothing of it (SALVO-FRESH-2)
                 effects += self.play.follow(table, table.carry_out(command, now), opened.proof)
             effects.publications += write_announcement(m.CommandRefused(sender, command.code, command.text), table.name)
-        elif not table.referee.has_had(command):  # a repetition changes nothing, so it need not be remembered either
+        # A repetition changes nothing, so it need not be remembered either; its fresh nonce is burned, so it counts as
+        # refused.
+        elif not table.referee.has_had(command):
             step = table.carry_out(command, now)
             effects += self.play.follow(table, step, opened.proof)
             refused = isinstance(command, m.Unreadable) or _refused(step.announcements, sender)

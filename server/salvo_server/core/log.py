@@ -56,7 +56,7 @@ MAX_REQUESTS: Final = 6
 REQUESTS_A_SECOND: Final = 0.2
 
 
-class KeyOwner(Protocol):
+class ServerIdentity(Protocol):
     """Signs the log, and has the key that teams seal requests with: :class:`salvo_server.storage.identity.Identity`."""
 
     signing_key: bytes
@@ -164,7 +164,7 @@ def _counts(step: Step) -> bool:
 class TableLog:
     """The log of a table's game, signed and ready to publish."""
 
-    def __init__(self, header: Header, signer: KeyOwner) -> None:
+    def __init__(self, header: Header, signer: ServerIdentity) -> None:
         """Begin the log of a game."""
         self._topic = topics.LOG.of(header.rules.table)
         self._sign = signer.sign

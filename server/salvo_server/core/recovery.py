@@ -22,7 +22,7 @@ from salvo.errors import WireError
 from salvo.rules import SALVO, RuleBook
 from salvo.step import Step
 from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
-from salvo_server.core.log import KeyOwner, TableLog
+from salvo_server.core.log import ServerIdentity, TableLog
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table, seat
 
@@ -49,7 +49,7 @@ def recover(
     status: Callable[[Referee], m.ServerStatus],
     sent_through: int,
     follow: Callable[[Table, Step], object] | None = None,
-    signer: KeyOwner | None = None,
+    signer: ServerIdentity | None = None,
 ) -> Recovered:
     """Restore a table by executing its game again.
 
@@ -150,7 +150,7 @@ class Openings:
     book: RuleBook = SALVO
     draw: m.Draw = m.Draw.SEED
     fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES)
-    identity: KeyOwner | None = None
+    identity: ServerIdentity | None = None
 
     @property
     def first_table(self) -> str:

@@ -8,7 +8,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.distribution import __version__
-from salvo_server.core.log import KeyOwner
+from salvo_server.core.log import ServerIdentity
 from salvo_server.core.referee import Referee
 
 
@@ -24,7 +24,7 @@ class StatusWriter:
 
     profile: str
     first_table: str
-    identity: KeyOwner | None
+    identity: ServerIdentity | None
     chat: bool
 
     def __call__(self, referee: Referee, *, online: bool = True, paused: bool = False) -> m.ServerStatus:
@@ -42,7 +42,7 @@ class StatusWriter:
         )
 
 
-def last_will(table: str, profile: str, identity: KeyOwner | None = None) -> tuple[str, bytes]:
+def last_will(table: str, profile: str, identity: ServerIdentity | None = None) -> tuple[str, bytes]:
     """Return topic and payload of the last will: offline, with game 0, because the number by then is not known now.
 
     It has the keys, so that a team that joins meanwhile can still seal its secret.
@@ -52,5 +52,5 @@ def last_will(table: str, profile: str, identity: KeyOwner | None = None) -> tup
     return publication.topic, publication.payload
 
 
-def _keys(identity: KeyOwner | None) -> m.ServerKeys | None:
+def _keys(identity: ServerIdentity | None) -> m.ServerKeys | None:
     return None if identity is None else m.ServerKeys(identity.signing_key, identity.sealing_key)

@@ -9,6 +9,9 @@ What changes: a :class:`Lobby` changes itself, until its game begins or a host o
 :class:`Pause` and :class:`Over` are values, new ones with each change; they have the one
 :class:`~salvo_server.core.match.Match` of a game in common, which changes itself with every shot. So a state that was
 replaced is of no further use.
+
+To follow an input, read from the end: :func:`event_of` finds its event, ``_TRANSITIONS`` the transition in each state,
+and what a transition calls stands above it or in the states' own classes.
 """
 
 from __future__ import annotations
@@ -29,7 +32,10 @@ STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
 
 
 class Event(StrEnum):
-    """An input, as far as its sender and the list of players make a difference."""
+    """An input, as far as its sender and the list of players make a difference.
+
+    A value is what the published table prints: the name of the input's class, where that says all.
+    """
 
     NEW = "Participate, a new name"
     BACK = "Participate, a listed team"

@@ -24,7 +24,7 @@ from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
 from salvo.step import Step
 from salvo_server.core.journal_interface import GameOpened, SavedGame, StepTaken
-from salvo_server.core.log import GameLog, KeyOwner, game_secret
+from salvo_server.core.log import GameLog, ServerIdentity, game_secret
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 
@@ -211,7 +211,7 @@ def proof_path(transcript: Path) -> Path:
     return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + PROOF)
 
 
-def proof_lines(header: Header, steps: Iterable[Step], signer: KeyOwner) -> list[bytes]:
+def proof_lines(header: Header, steps: Iterable[Step], signer: ServerIdentity) -> list[bytes]:
     """Return a game's log as a file has it: one payload a line, each once."""
     log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
     for step in steps:
