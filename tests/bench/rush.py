@@ -62,7 +62,7 @@ def bench_rush(share: float) -> None:
             time.sleep(_AHEAD_SECONDS * share)
             _measure("the SDK, on a roster", url, teams, len(tables))
         strangers = [_Team(team.table, team.name, team.secret, team.name.encode().ljust(16)) for team in teams]
-        with _serving(tables, folder, "open", "none") as url:
+        with _serving(tables, folder, "open", f"{folder}/nobody.json") as url:
             _measure("unknown salts", url, strangers, len(tables))
 
 
