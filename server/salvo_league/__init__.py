@@ -1,7 +1,7 @@
 """Leagues over the tables of running contest servers: who meets whom, where, and what came of it.
 
     league_file     the TOML file of a league
-    league_planner  the file for so many teams and so much time
+    league_lengths  the file for so many teams and so much time
     seating         which table a match gets, of one server or of several
     league_record   what is recorded of a league, one line after the other
     league_state    all that the record comes to: matches, tables, results, standings

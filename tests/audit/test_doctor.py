@@ -18,7 +18,7 @@ from kit.ports import Port
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo_audit.commands.doctor import doctor
-from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, host_checks, reach
+from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, broker_checks, machine_checks
 from salvo_server.contest import check_start
 from salvo_server.local_servers import announced
 from salvo_server.settings import ServerSettings, SettingsError
@@ -45,7 +45,7 @@ def one(findings: Any) -> CheckFinding:
 
 def test_files_that_only_their_owner_reads_are_well(tmp_path: Path) -> None:
     Roster(tmp_path / "roster.json").add("red")
-    found = one(host_checks.check_files(here(tmp_path)))
+    found = one(machine_checks.check_files(here(tmp_path)))
     assert (found.verdict, "roster.json, roster.json.key" in found.text) == (CheckVerdict.PASS, True)
 
 
@@ -55,7 +55,7 @@ def test_files_that_only_their_owner_reads_are_well(tmp_path: Path) -> None:
 def test_a_file_with_secrets_that_others_read_is_named_with_its_cure(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"x")
     (tmp_path / name).chmod(0o640)
-    found = one(host_checks.check_files(here(tmp_path)))
+    found = one(machine_checks.check_files(here(tmp_path)))
     assert found.verdict is CheckVerdict.FAIL
     assert found.cure == f"chmod 600 {tmp_path / name}"
 
@@ -87,7 +87,7 @@ def test_a_server_starts_with_no_file_that_others_may_change(
             SettingsError, match=rf"^file_rights: .* {mode:04o}: others could change it; chmod 600 {file}"
         ):
             check_start(settings)
-        assert one(host_checks.check_files(here(tmp_path))).verdict is CheckVerdict.FAIL
+        assert one(machine_checks.check_files(here(tmp_path))).verdict is CheckVerdict.FAIL
 
 
 def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, nowhere: str) -> None:
@@ -95,7 +95,7 @@ def test_a_lost_roster_is_a_failure_and_the_doctor_begins_none(tmp_path: Path, n
     roster = Roster(tmp_path / "roster.json")
     roster.add("red")
     roster.path.unlink()
-    found = one(host_checks.check_files(here(tmp_path, profile="contest")))
+    found = one(machine_checks.check_files(here(tmp_path, profile="contest")))
     assert (found.verdict, "--new" in found.cure) == (CheckVerdict.FAIL, True)
     done = CliRunner(env={"SALVO_PROFILE": "contest"}).invoke(doctor, [nowhere, "--roster", str(roster.path)])
     assert found.line in done.stdout
@@ -116,19 +116,19 @@ def test_a_disk_that_is_nearly_full_is_a_failure(
     free: int, verdict: CheckVerdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage(2**40, 2**40 - free, free))
-    assert one(host_checks.check_disk(here(tmp_path))).verdict is verdict
+    assert one(machine_checks.check_disk(here(tmp_path))).verdict is verdict
 
 
 def test_a_port_that_another_program_has_is_a_failure_and_the_brokers_own_is_not(tmp_path: Path, port: Port) -> None:
     with socket.create_server(("127.0.0.1", port.number)):
         target = here(tmp_path, listen=port.address)
         target.url = BrokerUrl.parse(port.address)
-        found = one(host_checks.check_ports(target))
+        found = one(machine_checks.check_ports(target))
         assert (found.verdict, f":{port.number}'" in found.cure) == (CheckVerdict.FAIL, True)
         target.answering.add(target.url)
-        assert one(host_checks.check_ports(target)).verdict is CheckVerdict.PASS
+        assert one(machine_checks.check_ports(target)).verdict is CheckVerdict.PASS
     target.answering.clear()
-    assert one(host_checks.check_ports(target)).text == f"{port.address} is free"
+    assert one(machine_checks.check_ports(target)).text == f"{port.address} is free"
 
 
 # --- TLS ----------------------------------------------------------------------------------------------------------
@@ -152,12 +152,12 @@ def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
     if settings is not None:
         target = here(tmp_path, **settings)
         target.url = BrokerUrl.parse(url)
-    found = reach.judge_plain(target, target.url)
+    found = broker_checks.judge_plain(target, target.url)
     assert (found.verdict, cure in found.cure) == (verdict, True), found
     if settings is not None:
         assert ("--tls-cert and" in found.cure) is ("listen" in settings)  # the other broker's cure is none
     target.profile = "strict"
-    assert reach.judge_plain(target, target.url).verdict is CheckVerdict.FAIL
+    assert broker_checks.judge_plain(target, target.url).verdict is CheckVerdict.FAIL
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_passwords_in_the_open_are_a_warning_where_somebody_else_can_listen(
 def test_a_mosquitto_without_the_front_is_a_warning_where_others_reach_it(
     url: str, broker: str | None, verdicts: list[CheckVerdict], tmp_path: Path
 ) -> None:
-    found = list(reach.judge_past_the_front(here(tmp_path, broker=broker), BrokerUrl.parse(url)))
+    found = list(broker_checks.judge_past_the_front(here(tmp_path, broker=broker), BrokerUrl.parse(url)))
     assert [each.verdict for each in found] == verdicts
     assert all("deploy/front.cfg" in each.cure for each in found)
 
@@ -196,7 +196,7 @@ def _software(
         about["Provides-Extra"] = extra
     monkeypatch.setattr(metadata, "metadata", lambda _: about)
     monkeypatch.setattr(metadata, "version", version)
-    return one(host_checks.check_python(ExaminedContest(BrokerUrl.parse("x"))))
+    return one(machine_checks.check_python(ExaminedContest(BrokerUrl.parse("x"))))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kit.lengths import turns
 from salvo import messages as m
 from salvo_lab.tournament.schedule import sizes_of_tables
 from salvo_league.league_file import LeagueError, load_league
-from salvo_league.league_planner import Plan
+from salvo_league.league_lengths import Plan
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ from salvo_league.commands.league_show import show
 from salvo_league.director import HALL, Director
 from salvo_league.house_bots import house_bots
 from salvo_league.league_file import LeagueError, load_league
-from salvo_league.league_planner import Plan
+from salvo_league.league_lengths import Plan
 from salvo_league.league_record import (
     Annulled,
     Assigned,

@@ -80,7 +80,7 @@ def test_a_port_where_nobody_listens_is_one_failure() -> None:
 @pytest.fixture
 def no_answer_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     """What never answers MQTT need not be waited for."""
-    monkeypatch.setattr("salvo_audit.doctor.reach.ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("salvo_audit.doctor.broker_checks.ANSWER_SECONDS", 0.5)
 
 
 def _certificate(folder: Path, host: str, days: int) -> tuple[Path, Path]:
