@@ -67,11 +67,21 @@ PARTS: Final = {
         ),
     ),
     "storage": Part(
-        ("server/salvo_server/storage/*.py", "server/salvo_server/storage/journal/*.py"),
+        (
+            *(
+                f"server/salvo_server/storage/{name}.py"
+                for name in ("backup", "identity", "lines_file", "register", "roster*", "vault")
+            ),
+            "server/salvo_server/storage/journal/*.py",
+        ),
         tuple(
             f"tests/server/test_{name}.py"
-            for name in ("journal", "lines_file", "identity", "roster", "roster_csv", "transcripts", "backup")
+            for name in ("journal", "lines_file", "identity", "roster", "roster_csv", "backup")
         ),
+    ),
+    "transcripts": Part(
+        ("server/salvo_server/storage/transcript*.py",),
+        ("tests/server/test_transcripts.py", "tests/server/test_recordings.py"),
     ),
     "rules": Part(
         tuple(f"client_sdk/salvo/rules/{name}.py" for name in ("board", "book", "files", "fleet")),

@@ -223,6 +223,12 @@ def test_a_server_with_another_key_or_none_takes_no_journal_over(journal: Databa
         assert again.epoch == epoch + 1
 
 
+def test_a_key_is_made_in_a_folder_of_its_owner(path: Path, tmp_path: Path) -> None:
+    key = tmp_path / "keys" / "contest" / "key"
+    DatabaseJournal(str(path), key_file=key).close()
+    assert [key.stat().st_mode & 0o777, key.parent.stat().st_mode & 0o777] == [0o600, 0o700]
+
+
 def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path: Path) -> None:
     journal.close()
     with sqlite3.connect(path) as raw:

@@ -10,7 +10,7 @@ import pytest
 
 from salvo.errors import WireError
 from salvo.permissions import Role
-from salvo_server.storage.roster import SCREENS, Roster, RosterError
+from salvo_server.storage.roster import SCREENS, Roster, RosterError, has_begun
 
 
 @pytest.fixture
@@ -29,6 +29,7 @@ def test_a_team_has_a_secret_to_type_and_nobody_reads_it_in_the_file(roster: Ros
     secret = roster.add("red")
     assert re.fullmatch("[0-9a-hjkmnp-tv-z]{26}", secret)  # 130 bits, and no letter that looks like another one
     assert secret not in roster.path.read_text()
+    assert {path.stat().st_mode & 0o777 for path in roster.path.parent.iterdir()} == {0o600}
     [member] = Roster(roster.path).members()
     assert (member.name, member.role, member.secret) == ("red", Role.TEAM, secret)
 
@@ -129,6 +130,16 @@ def test_a_roster_that_is_lost_is_not_begun_anew_without_being_told(roster: Rost
     kept.rename(roster.path)
     lost.add("green")
     assert [member.name for member in roster.members()] == ["red", "green"]
+    with pytest.raises(RosterError, match=r"roster_exists: .*with red, green;"):
+        lost.begin_anew()
+    roster.path.unlink()
+    for _ in range(2):
+        lost.begin_anew()
+        assert lost.members() == ()
+
+
+def test_a_roster_where_nobody_may_look_has_not_begun(tmp_path: Path) -> None:
+    assert not has_begun(tmp_path / ("x" * 300))  # which the system refuses to look for
 
 
 def test_a_sealed_secret_that_is_moved_to_another_name_does_not_open(roster: Roster) -> None:

@@ -17,6 +17,7 @@ import pytest
 from kit.journals import freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
+from kit.waiting import until
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
@@ -144,6 +145,26 @@ def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresq
         with pytest.raises(JournalError, match="taken_over"):
             first.confirm(fresh=True)
         first.close()
+
+
+@needs("postgresql")
+def test_a_silent_owner_knows_without_being_asked_that_another_has_taken_over(
+    postgresql: PostgreSQL, tmp_path: Path
+) -> None:
+    with another_database(postgresql, "silent") as (_, url):
+        owner = DatabaseJournal(url, key_file=tmp_path / "key")
+        with psycopg.connect(url, autocommit=True) as other:
+            other.execute("UPDATE progress SET epoch = epoch + 1")
+
+        def lost() -> str:
+            try:
+                owner.confirm(fresh=False)
+            except JournalError as error:
+                return error.code
+            return ""
+
+        assert until(lost) == "taken_over"
+        owner.close()
 
 
 @needs("postgresql")

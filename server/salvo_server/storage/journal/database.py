@@ -496,7 +496,6 @@ def migrate(connection: sql.Connection, name: str) -> None:
         JournalError: ``journal_version`` when a later version has written it.
     """
     if _version(connection) == HEAD:
-        connection.commit()
         return
     # Only now: it takes longer to import than all the rest of a restart.
     import alembic.command
