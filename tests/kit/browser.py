@@ -22,6 +22,8 @@ from salvo_display.boards.colours import Colour, luminance
 
 _START_SECONDS: Final = 60.0
 _WAIT_SECONDS: Final = 120.0
+#: Between two looks into a page, which cost more than most pages do.
+_PAUSE_SECONDS: Final = 0.1
 _STARTS: Final = 10
 _ARGUMENTS: Final = (
     "--headless",
@@ -134,6 +136,7 @@ def until(window: Browser, condition: str) -> None:
         lambda: window.run(f"return Boolean({condition})"),
         lambda: f"{condition}: {window.run('return document.body.innerText')}",
         _WAIT_SECONDS,
+        _PAUSE_SECONDS,
     )
 
 

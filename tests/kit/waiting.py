@@ -16,10 +16,19 @@ _PAUSE_SECONDS = 0.01
 _Found = TypeVar("_Found")
 
 
-def until(holds: Callable[[], _Found], shown: Callable[[], object] = str, seconds: float = SECONDS) -> _Found:
-    """Return what a call gives, once that is true; after some time fail with what ``shown`` returns."""
+def until(
+    holds: Callable[[], _Found],
+    shown: Callable[[], object] = str,
+    seconds: float = SECONDS,
+    pause: float = _PAUSE_SECONDS,
+) -> _Found:
+    """Return what a call gives, once that is true; after some time fail with what ``shown`` returns.
+
+    Args:
+        pause: between two calls; a longer one where a call costs much.
+    """
     end = time.monotonic() + seconds
     while not (found := holds()):
         assert time.monotonic() < end, shown()
-        time.sleep(_PAUSE_SECONDS)
+        time.sleep(pause)
     return found
