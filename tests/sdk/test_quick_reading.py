@@ -22,7 +22,7 @@ BLOB = make_blob(b"{}", bytes(32), bytes(16), bytes(24))
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
-    max_leaves=12,
+    max_leaves=4,
 )
 coordinate = st.one_of(st.integers(-5, 15), st.text(max_size=3), json_values)
 bodies = st.fixed_dictionaries(

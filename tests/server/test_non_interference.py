@@ -4,7 +4,7 @@ Pairs of games are played that differ in hidden cells only, through the whole se
 that everybody may read, and everything that an uninvolved team may read, is byte for byte the same; what teams send has
 the same lengths. Who may read what is asked of the topic table.
 
-Forty pairs a run; ``SALVO_PAIRS=1000 pytest tests/server/test_non_interference.py`` plays a thousand.
+Twenty pairs a run; ``SALVO_PAIRS=1000 pytest tests/server/test_non_interference.py`` plays a thousand.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from salvo_server.referee_view import RefereeViews
 from salvo_server.storage.identity import Identity
 from simulation import crypto
 
-PAIRS = int(os.environ.get("SALVO_PAIRS", "40"))
+PAIRS = int(os.environ.get("SALVO_PAIRS", "20"))
 NAMES = ("ann", "bob", "cy", "dan")
 SIDE: Final = SALVO.grid.width
 CELLS: Final = range(SALVO.grid.size)

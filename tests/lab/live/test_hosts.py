@@ -212,18 +212,26 @@ def test_only_who_has_the_certificates_may_connect(tmp_path: Path, home: Path) -
 
 
 def test_another_user_of_the_machine_reaches_no_host(
-    hosts: Hosts, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither without TLS, as Dask itself connects, nor with certificates of their own."""
-    connect = "import distributed, sys; distributed.Client(sys.argv[1], timeout=30); print('connected')"
-    plain = subprocess.run(
-        [sys.executable, "-c", connect, hosts.url.replace("tls", "tcp")], capture_output=True, text=True, check=False
-    )
-    assert (plain.returncode, plain.stdout) == (1, ""), plain.stderr
-    make_certificates(tmp_path / "theirs", ["localhost", "127.0.0.1"])
-    monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "theirs"))
-    play = ("play", "hunter", "random", "--games", "2", "--scheduler", hosts.url)
-    stranger = _run(home, *play)
-    assert (stranger.returncode, "error: bad_tls: the scheduler at" in stranger.stderr) == (1, True), stranger.stderr
-    monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "keys"))
-    assert "wins:" in _run(home, *play).stdout
+    with ExitStack() as leaving:
+        hosts = Hosts(tmp_path, leaving)
+        hosts.add("one")
+        connect = "import distributed, sys; distributed.Client(sys.argv[1], timeout=30); print('connected')"
+        plain = subprocess.run(
+            [sys.executable, "-c", connect, hosts.url.replace("tls", "tcp")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (plain.returncode, plain.stdout) == (1, ""), plain.stderr
+        make_certificates(tmp_path / "theirs", ["localhost", "127.0.0.1"])
+        monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "theirs"))
+        play = ("play", "hunter", "random", "--games", "2", "--scheduler", hosts.url)
+        stranger = _run(home, *play)
+        assert (stranger.returncode, "error: bad_tls: the scheduler at" in stranger.stderr) == (1, True), (
+            stranger.stderr
+        )
+        monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "keys"))
+        assert "wins:" in _run(home, *play).stdout

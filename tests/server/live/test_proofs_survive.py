@@ -36,9 +36,8 @@ def _whole(stage: Stage, *names: str) -> None:
         assert f"{len(names)} files: the same story of game 1, {len(stage.entries(names[0]))} entries compared" in said
 
 
-@pytest.mark.parametrize(
-    "stage", ["embedded", pytest.param("mosquitto", marks=[needs("mosquitto"), pytest.mark.slow])], indirect=True
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["embedded", pytest.param("mosquitto", marks=needs("mosquitto"))], indirect=True)
 def test_the_server_is_killed_and_every_proof_is_whole(stage: Stage) -> None:
     server = stage.serve()
     teams = [stage.join(name) for name in ("a", "b")]

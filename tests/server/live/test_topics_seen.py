@@ -16,13 +16,13 @@ from salvo.codec.log_reader import read_entry, take_apart
 from salvo.net.inbound import Inbound
 from salvo.rules import Fleet, RuleBook
 from salvo.topics import Publisher, Reader
-from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.bots.hunter import Hunter
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]
 _PRINTED = ("sunk_as_printed", "defeated_as_printed")
 
 
-class Chatty(RandomBot):
+class Chatty(Hunter):
     """Says something to everybody."""
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
@@ -35,7 +35,7 @@ EMPTY = ("/players/count", "/players/list", "/game/headline")
 
 
 def play_bots(url: str, names: list[str], watch: Observer) -> None:
-    """Let random bots play one game, in the order of the names."""
+    """Let bots play one game, in the order of the names."""
     threads = []
     for name in names:
         thread = threading.Thread(
