@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 # Most quick tests compute; of the others many wait for processes and for time to pass, so five keep two cores busy.
-# Each of them first imports all tests, which takes it ten seconds.
+# Each of them first imports all tests, which takes it some seconds.
 QUICK ?= -n 3 --dist worksteal
 TESTS ?= -n 5 --dist worksteal
 SEEDS ?= 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import sysconfig
 import tomllib
 import venv
@@ -18,10 +19,10 @@ pytestmark = pytest.mark.long
 
 
 class Environment:
-    """An environment with Salvo as it is installed here, and a pip of its own."""
+    """An environment with Salvo as it is installed here."""
 
     def __init__(self, folder: Path) -> None:
-        venv.create(folder, with_pip=True)
+        venv.create(folder)
         self._python = folder / "bin" / "python"
         self.site = Path(self._run("-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip())
         (self.site / "salvo_is_here.pth").write_text(
@@ -32,7 +33,8 @@ class Environment:
         return subprocess.run([self._python, *words], capture_output=True, text=True, check=False)
 
     def pip(self, *words: str) -> None:
-        done = self._run("-m", "pip", "--disable-pip-version-check", *words)
+        command = [sys.executable, "-m", "pip", "--python", str(self._python), "--disable-pip-version-check", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
     def salvo(self, *words: str) -> subprocess.CompletedProcess[str]:
