@@ -438,6 +438,7 @@ function openSplash() {
   if (cells && others.length < MANY_PLACES) {
     const board = new Board(rules, false);
     board.show(cells, aimsAt(last, target));
+    board.element.setAttribute("aria-label", `Board of ${plain(target)}`);
     const sea = make("div", "sea", board.element);
     sea.style.aspectRatio = `${rules.width} / ${rules.height}`;
     more.push(make("figure", "", sea, make("figcaption", "", make("span", `team ${colourOf(struck)}`, badge(struck), nameOf(target)), " after the last salvo")));
