@@ -30,7 +30,7 @@ def test_every_ruleset_has_its_lengths_and_one_of_ones_own_has_none() -> None:
 
 @pytest.mark.long
 def test_a_round_is_as_long_as_the_longest_of_its_games() -> None:
-    lengths = [turns_of_game(3, seed) for seed in range(60)]
+    lengths = [turns_of_game(3, seed) for seed in range(30)]
     for games in (1, 2, 3):
-        rounds = [max(lengths[first : first + games]) for first in range(0, 60, games)]
+        rounds = [max(lengths[first : first + games]) for first in range(0, 30, games)]
         assert mean(rounds) / mean(lengths) == pytest.approx(longest(games), rel=0.1)
