@@ -101,7 +101,6 @@ class Engine:
     settings: Mapping[str, str] = SETTINGS
     _docker: tuple[str, ...] = ("docker",)
     _compose: tuple[str, ...] = ("docker", "compose")
-    _building: tuple[str, ...] = ()
     _env: Mapping[str, str] = {}
 
     def docker(self, *words: str) -> str:
@@ -130,8 +129,10 @@ class Engine:
         self.compose("build")
 
     def build_later_version(self, name: str) -> None:
-        """Build the server's image once more, as another one, from the same layers."""
-        self.docker("build", *self._building, "--label", "later=yes", "-f", "server/Dockerfile", "-t", name, ".")
+        """Build another image with the same server in it."""
+        with tempfile.TemporaryDirectory(prefix="salvo-later-") as context:
+            (Path(context) / "Dockerfile").write_text(f"FROM battleship-salvo:{__version__}\nLABEL later=yes\n")
+            self.docker("build", "-t", name, context)
 
 
 class OwnEngine(Engine):
@@ -139,7 +140,6 @@ class OwnEngine(Engine):
 
     _docker = ("/usr/bin/docker",)
     _compose = ("/usr/bin/docker-compose",)
-    _building = ("--network=host",)
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -211,7 +211,7 @@ class OwnEngine(Engine):
         context = self._folder / name.partition(":")[0]
         context.mkdir()
         (context / "Dockerfile").write_text(f"FROM debian:bookworm-slim\n{rest}")
-        self.docker("build", *self._building, "-t", name, str(context))
+        self.docker("build", "--network=host", "-t", name, str(context))
 
     def _lend_pip_settings(self, tree: Path) -> None:
         """pip inside the build reaches what pip reaches here: its settings and certificates go into the stand-in."""
@@ -229,7 +229,7 @@ class OwnEngine(Engine):
             shutil.copy(bundle, tree / "etc" / "ssl" / "certs" / "ca-certificates.crt")
 
     def build(self) -> None:
-        self.docker("build", *self._building, "-f", "server/Dockerfile", "-t", f"battleship-salvo:{__version__}", ".")
+        self.docker("build", "--network=host", "-f", "server/Dockerfile", "-t", f"battleship-salvo:{__version__}", ".")
 
 
 def _overlay_works(folder: Path) -> bool:
@@ -292,7 +292,7 @@ class Outside:
         self._folder = folder
         self._scheme = scheme
         self._port = port
-        self._environment = {"SALVO_KNOWN_SERVERS": str(folder / "known_servers.json"), "SALVO_SLOW_SECONDS": "0.1"}
+        self._environment = {"SALVO_KNOWN_SERVERS": str(folder / "known_servers.json")}
         if ca is not None:
             self._environment["SALVO_CA"] = str(ca)
         self._secrets: dict[str, str] = {}
@@ -342,9 +342,10 @@ class Outside:
         said = self.retained("/game/turn")
         return int(json.loads(said)["turn"]) if said else 0
 
-    def join(self, name: str, bot: str = "hunter") -> subprocess.Popen[str]:
+    def join(self, name: str, bot: str = "hunter", slow_seconds: float = 0.1) -> subprocess.Popen[str]:
         return self._start(
-            [SALVO, "join", self.url(), bot, "--team", name, "--games", "1"], {"SALVO_SECRET": self._secrets[name]}
+            [SALVO, "join", self.url(), bot, "--team", name, "--games", "1"],
+            {"SALVO_SECRET": self._secrets[name], "SALVO_SLOW_SECONDS": str(slow_seconds)},
         )
 
     def listen(self, user: str = "", *filters: str) -> subprocess.Popen[str]:
@@ -587,14 +588,15 @@ def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
         return str(json.loads(used.docker("inspect", used.container("server")))[0]["Config"]["Image"])
 
     with steps.step("backup in mid-game, then another image: the server starts from it and the game goes on"):
+        used.build_later_version(later)
         wait_for("the next lobby", lambda: outside.retained("/game/state") == "lobby")
-        teams = [outside.join(name, "slow") for name in ("red", "blue")]
+        teams = [outside.join(name, "slow", slow_seconds=1) for name in ("red", "blue")]
         wait_for("mid-game", lambda: outside.turn() > 5)
         stored = back_up()
-        used.build_later_version(later)
         used.settings = {**SETTINGS, "SALVO_IMAGE": later}
         go_up(used)
         assert image_of_server() == later
+        assert "goes on: turn" in used.docker("logs", used.container("server"))
         print("    " + outside.play(*teams))
     with steps.step(
         "back to the image before, with what was backed up: its game is abandoned, and the next one played"
@@ -604,6 +606,7 @@ def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
         restore(stored, "--force")
         go_up(used)
         assert image_of_server() != later
+        used.docker("image", "rm", "--force", later)
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
     with steps.step("backup, all volumes deleted, restore: red and blue play with their old secrets"):
         stored = back_up()
