@@ -417,12 +417,19 @@ def test_shots_that_did_not_count_are_taken_back(session: Session, server: Scrip
     assert len(session.view.untouched) == 98
 
 
-def test_a_server_that_was_lost_unnoticed_is_asked_for_the_recap(session: Session, server: ScriptedServer) -> None:
-    """Its connection broke and no last will came: it said hits twice, and nobody can tell two hits on a cell apart."""
+@pytest.mark.parametrize("status_topic", ["", "/game/server"], ids=["default table", "further table"])
+def test_a_server_that_was_lost_unnoticed_is_asked_for_the_recap(
+    session: Session, server: ScriptedServer, status_topic: str
+) -> None:
+    """Its connection broke and no last will came: it said hits twice, and nobody can tell two hits on a cell apart.
+
+    A further table never has a last will: its status names the topic that has one.
+    """
     listed(session, server)
     my_turn(session, server)
     session.take_outbox()
-    server.say(m.ShotLanded("me", 3, 4), m.ShotLanded("me", 3, 4), m.ServerStatus(True, "0", 1, "open"))
+    status = m.ServerStatus(not status_topic, "0", 1, "open", status_topic)
+    server.say(m.ShotLanded("me", 3, 4), m.ShotLanded("me", 3, 4), status)
     assert asked(session, server) == ["ParticipationRequest"]
     on_the_way = recapped(1, 1, FLEET.placements, (), ((3, 4),), ())
     server.say_recap(on_the_way, SEALER)

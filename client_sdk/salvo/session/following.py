@@ -21,7 +21,10 @@ def server_seen(session: SessionState, status: m.ServerStatus, retained: bool) -
         session.outbox.meet(status.keys.sign)
     if status.game:
         _note_game(session, status.game)
-    if not status.status_topic:
+    if status.status_topic:  # a further table's message has no status, but comes after every connection as well
+        if not retained:
+            session.take(ServerEvent.ONLINE_NEWS)
+    else:
         here = status.online and not status.paused
         online = ServerEvent.ONLINE if retained else ServerEvent.ONLINE_NEWS
         session.take(online if here else ServerEvent.OFFLINE)

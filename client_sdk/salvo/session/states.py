@@ -162,7 +162,8 @@ class TableEvent(Enum):
 class ServerState(Enum):
     """Whether the server is there, as far as is known.
 
-    Only the first table's status says so (SALVO-MQTT-5); at a further table it stays here.
+    Only the first table's status says so (SALVO-MQTT-5). At a further table it stays here: its message, as news, means
+    that the server is online, perhaps after an absence.
     """
 
     HERE = "online"
@@ -173,5 +174,8 @@ class ServerEvent(Enum):
     """What `/game/server` can say."""
 
     ONLINE = "online, retained"
-    ONLINE_NEWS = "online, as news: a server publishes it after every connection, even if its absence went unnoticed"
+    ONLINE_NEWS = (
+        "online, or a further table's message, as news: a server publishes it after every connection, even if its "
+        "absence went unnoticed"
+    )
     OFFLINE = "offline or paused"

@@ -488,7 +488,9 @@ export class Session {
     this.#meet(status.keys, status.profile);
     if (status.keys !== null) this.#outbox.meet(status.keys.sign);
     if (status.game) this.#noteGame(status.game);
-    if (status.presence !== "elsewhere") {
+    if (status.presence === "elsewhere") { // a further table's message has no status, but comes after every connection as well
+      if (!retained) this.#handle("server", "onlineNews");
+    } else {
       const here = status.presence === "here";
       this.#handle("server", !here ? "offline" : retained ? "online" : "onlineNews");
       this.#events.push({ type: "serverSeen", online: here });

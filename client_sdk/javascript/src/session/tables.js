@@ -213,7 +213,7 @@ export const MACHINES = {
     },
     events: {
       online: "online, retained",
-      onlineNews: "online, as news: a server publishes it after every connection, even if its absence went unnoticed",
+      onlineNews: "online, or a further table's message, as news: a server publishes it after every connection, even if its absence went unnoticed",
       offline: "offline or paused",
     },
     rows: [
