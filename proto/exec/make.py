@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from salvo.codec.program_lines import Answer, Told
+from salvo.codec.program_lines import Answer, LineForProgram
 from salvo.programs.exec_bot import ExecBot
 from salvo.programs.process import Program
 from salvo.rules import SALVO, Grid, ShipClass
@@ -26,8 +26,8 @@ POND = replace(SALVO, name="pond", grid=Grid(5, 4), fleet=(ShipClass("cruiser", 
 
 def schema() -> dict[str, Any]:
     """Return the lines that a program reads and writes, as JSON Schema."""
-    told = Annotated[Told, Field(discriminator="type")]
-    parts = {"told": TypeAdapter(told).json_schema(), "answer": TypeAdapter(Answer).json_schema()}
+    for_program = Annotated[LineForProgram, Field(discriminator="type")]
+    parts = {"told": TypeAdapter(for_program).json_schema(), "answer": TypeAdapter(Answer).json_schema()}
     definitions: dict[str, Any] = {}
     for part in parts.values():
         definitions |= part.pop("$defs", {})
