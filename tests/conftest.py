@@ -74,8 +74,8 @@ def _servers_known_of_their_own(_configurations: Iterator[Path], monkeypatch: py
 @pytest.fixture
 def port() -> Iterator[Port]:
     """A port that nobody else has, and on which nobody listens before the test lets somebody."""
-    with Port() as kept:
-        yield kept
+    with Port() as stored:
+        yield stored
 
 
 @pytest.fixture

@@ -73,13 +73,13 @@ class Copy:
 
     def _without(self, project: str) -> str:
         """Return pyproject.toml without the lines that name the annex, and the annex's name among its neighbours."""
-        kept = []
+        left = []
         for line in project.splitlines():
             if " | " in line:
                 line = re.sub(rf"{self._annex} \| | \| {self._annex}\b", "", line)
             if self._annex not in line:
-                kept.append(line)
-        return "\n".join(kept) + "\n"
+                left.append(line)
+        return "\n".join(left) + "\n"
 
     def _environment(self) -> Path:
         """Make an environment with the libraries of this one, and the entry points of the copy."""

@@ -161,9 +161,9 @@ def _hold_a_shot_back(*, with_context: bool) -> bool:
     stage = _strict_stage()
     shooter, (one, other) = stage.current, stage.others()
     context = ShotContext(stage.referee.number, 1, 1, one) if with_context else None
-    kept = write_shot(1, 1, context, stage.sealers[shooter])
+    stored = write_shot(1, 1, context, stage.sealers[shooter])
     stage.until_turn_of(shooter)
-    stage.fire(other, kept)
+    stage.fire(other, stored)
     return stage.fired() == 1
 
 
@@ -247,7 +247,7 @@ def _ask_for_a_listed_name() -> bool:
     stage = Stage()
     stage.hush()
     stage.join("ann", "a guess")
-    return any(topic.endswith("/recap") for topic, _ in stage.heard)
+    return any(topic.endswith("/recap") for topic, _ in stage.received)
 
 
 def _take_the_seat_of_a_team_of_the_roster() -> bool:
@@ -344,7 +344,7 @@ def _burn_with_the_teams_recap() -> bool:
     stage.hush()
     shooter = stage.current
     stage.join(shooter)
-    [blob] = [payload.decode() for topic, payload in stage.heard if topic.endswith("/recap")]
+    [blob] = [payload.decode() for topic, payload in stage.received if topic.endswith("/recap")]
     before = stage.gate.counts["opened"]
     if len(blob) > 1300:
         return False
@@ -452,7 +452,7 @@ def _forge_shots_from_elsewhere() -> bool:
             sealer = Sealer(secret(victim), b"fresh" + number.to_bytes(SALT_BYTES - 5, "big"))
             stage.fire(other, sealer.sign({"x": number // 300 + 1, "y": 1}), by=victim)
     whole = stage.current != victim  # its salvo of five is complete
-    return not whole or any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.heard)
+    return not whole or any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.received)
 
 
 def _forge_placements_from_elsewhere() -> bool:
@@ -494,7 +494,7 @@ def _have_a_rivals_noise_answered() -> bool:
     victim, attacker = stage.current, stage.others()[0]
     stage.hush()
     stage.fire("bob", b"noise", by=attacker)
-    return any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.heard)
+    return any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.received)
 
 
 def _have_another_team_answered() -> bool:
@@ -503,7 +503,7 @@ def _have_another_team_answered() -> bool:
     victim, attacker = stage.current, stage.others()[0]
     stage.hush()
     stage.fire("bob", b"noise", by=attacker)
-    return any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.heard)
+    return any(topic == topics.ERROR.of(player=victim) for topic, _ in stage.received)
 
 
 def _say_far_too_much() -> bool:
@@ -556,7 +556,7 @@ def _have_recaps_sent_without_end() -> bool:
     stage.hush()
     for _ in range(500):
         stage.join("ann")
-    return sum(topic.endswith("/recap") for topic, _ in stage.heard) > 100
+    return sum(topic.endswith("/recap") for topic, _ in stage.received) > 100
 
 
 def _line(text: str, **more: str) -> bytes:
@@ -565,7 +565,7 @@ def _line(text: str, **more: str) -> bytes:
 
 def _lines(stage: Stage) -> list[dict[str, Any]]:
     """What was said to anybody."""
-    return [json.loads(payload) for topic, payload in stage.heard if topic.endswith(("/chat", "/message"))]
+    return [json.loads(payload) for topic, payload in stage.received if topic.endswith(("/chat", "/message"))]
 
 
 def _flood_the_chat(*payload: bytes) -> Callable[[], bool]:
@@ -640,7 +640,7 @@ def _check_no_text(patch: Patch) -> None:
     patch.setattr(command_reader, "clean_text", lambda text: text)
 
 
-def _have_the_log_said_without_end() -> bool:
+def _have_the_log_published_without_end() -> bool:
     """Ask for all of the log, again and again: every listener gets hundreds of kilobytes for a message of ten bytes."""
     stage = Stage()
     stage.hush()
@@ -649,7 +649,7 @@ def _have_the_log_said_without_end() -> bool:
         stage.now += 100
         stage.say("/players/bob/resend", write_resend(0))
     stage.edge.delivered = stage.edge.published
-    return sum(topic == "/game/log" for topic, _ in stage.heard) > 400
+    return sum(topic == "/game/log" for topic, _ in stage.received) > 400
 
 
 def _outrun_a_slow_broker_by_the_log() -> bool:
@@ -660,7 +660,7 @@ def _outrun_a_slow_broker_by_the_log() -> bool:
     for name in TEAMS * 5:
         stage.now += 100
         stage.say(f"/players/{name}/resend", write_resend(0))
-    return sum(topic == "/game/log" for topic, _ in stage.heard) > 100
+    return sum(topic == "/game/log" for topic, _ in stage.received) > 100
 
 
 def _place_one_ship_without_end() -> bool:
@@ -670,7 +670,7 @@ def _place_one_ship_without_end() -> bool:
     for number in range(60):
         placement = Placement("carrier", 1, number % 10 + 1, Orientation.HORIZONTAL)
         stage.say("/players/ann/ships/carrier/place", write_placement(placement, stage.sealers["ann"]))
-    return sum(topic == "/game/log" for topic, _ in stage.heard) > 30
+    return sum(topic == "/game/log" for topic, _ in stage.received) > 30
 
 
 def _hold_a_lobby_open() -> bool:
@@ -928,7 +928,7 @@ def _extend_lobbies_for_ever(patch: Patch) -> None:
     patch.setattr(outages, "MAX_EXTENSIONS", 1_000_000)
 
 
-def _take_kept_commands(patch: Patch) -> None:
+def _take_stored_commands(patch: Patch) -> None:
     receive = Inbox.receive
     patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(retain=False), now))
 
@@ -1071,13 +1071,13 @@ ATTACKS = [
             "\u200b",
         )
     ),
-    Attack("the log without end", "SALVO-LOG-12", _have_the_log_said_without_end, _limit_no_derivations),
+    Attack("the log without end", "SALVO-LOG-12", _have_the_log_published_without_end, _limit_no_derivations),
     Attack("a broker outrun by the log", "SALVO-LOG-12", _outrun_a_slow_broker_by_the_log, _wait_for_no_broker),
     Attack("a ship placed without end", "SALVO-PLACE-7", _place_one_ship_without_end, _let_ships_be_placed_for_ever),
     Attack("a lobby held open", "SALVO-BACK-5", _hold_a_lobby_open, _extend_lobbies_for_ever),
     Attack("a lobby of comings and goings", "SALVO-JOIN-17", _come_and_go_in_the_lobby, _let_every_listing_restart),
     Attack("a lobby of new names", "SALVO-JOIN-17", _come_under_new_names, _let_lobbies_stretch),
-    Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_kept_commands),
+    Attack("a retained command", "SALVO-FRESH-4", _leave_a_command_behind, _take_stored_commands),
     Attack("false standings", "SALVO-STAND-5", _leave_false_standings_behind, _let_retained_messages_be),
     Attack("a command in a host's name", "SALVO-HOST-1", _act_as_a_host, _try_every_key_as_a_host),
     Attack("a command of a team", "SALVO-HOST-1", _act_as_a_team, _take_teams_for_hosts),

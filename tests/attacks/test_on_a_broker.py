@@ -318,9 +318,9 @@ def _keep_the_broker_busy(packets: bytes) -> Callable[[], bool]:
             rival, victim = hall.connect("red", "blue")
             rival.send(packets * (READ_BYTES // len(packets)))
             victim.send(b"\xc0\0")
-            while b"\xd0\0" not in victim.heard:
+            while b"\xd0\0" not in victim.received:
                 await hall.turn()
-            return len(rival.heard)
+            return len(rival.received)
 
         return _answered(play) > 300
 
@@ -336,7 +336,7 @@ def _have_the_broker_work_for_one(*users: str, packets: bytes) -> Callable[[], b
             for rival in rivals:
                 rival.send(packets * (8000 // len(users)))
             await hall.wait(1.0, steps=10)
-            return sum(len(rival.heard) for rival in rivals)
+            return sum(len(rival.received) for rival in rivals)
 
         return _answered(play) > 2 * 3500
 

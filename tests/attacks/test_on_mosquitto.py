@@ -95,7 +95,7 @@ def _publish(topic: str, broker: ContestMosquitto, *, retain: bool = False) -> b
         red.publish(topic, MARK, retain=retain)
         server.ping()
         red.publish(topic, b"", retain=retain)
-        return any(heard.payload == MARK for heard in server.heard)
+        return any(received.payload == MARK for received in server.received)
 
 
 def _publish_by_a_will(broker: ContestMosquitto) -> bool:
@@ -106,7 +106,7 @@ def _publish_by_a_will(broker: ContestMosquitto) -> bool:
             assert red.wait_for_end()
         with _client(broker, "red"):  # whose session takes the place of the one that ended
             server.ping()
-        return any(heard.payload == MARK for heard in server.heard)
+        return any(received.payload == MARK for received in server.received)
 
 
 def _read(topic: str, broker: ContestMosquitto) -> bool:
@@ -114,14 +114,14 @@ def _read(topic: str, broker: ContestMosquitto) -> bool:
         red.subscribe(topic, "#")
         server.publish(topic, b"private")
         red.ping()
-        return any(heard.payload == b"private" for heard in red.heard)
+        return any(received.payload == b"private" for received in red.received)
 
 
 def _read_the_brokers_figures(broker: ContestMosquitto) -> bool:
     with _client(broker, "red") as red:
         red.subscribe("$SYS/#")
         red.ping()
-        return bool(red.heard)
+        return bool(red.received)
 
 
 def _command_the_broker(broker: ContestMosquitto) -> bool:

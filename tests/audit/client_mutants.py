@@ -25,7 +25,7 @@ _SHOT = 'shot = {"data": {"x": x, "y": y}, "signature": blob({"x": x, "y": y})}'
 _REQUEST = 'json.dumps({"name": me, "secret": secret})'
 _BLOB = "return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()"
 _TOPICS = '"/players/list", "/player/#"'
-_HEARD = "news[message.topic] = message.payload.decode()"
+_RECEIVED = "news[message.topic] = message.payload.decode()"
 _FIRES = 'if state == "turn" and news.get("/game/current") == me:'
 _WINNER = 'if state and (winner := news.pop("/game/winner", "")):'
 _LOGIN = "client.username_pw_set(me, secret)"
@@ -118,7 +118,7 @@ MUTANTS: Final = (
         "end/next-game",
         "does not forget what is cleared",
         *PLAYS_ON,
-        (_HEARD, f"if message.payload: {_HEARD}"),
+        (_RECEIVED, f"if message.payload: {_RECEIVED}"),
     ),
     _spec(
         "SEAL-3",
@@ -211,8 +211,8 @@ playing.turn_began = again
         "fails at a refusal that it does not know",
         (_TOPICS, f'f"/players/{{me}}/error", {_TOPICS}'),
         (
-            _HEARD,
-            _HEARD + '\n    if message.topic.endswith("/error"): '
+            _RECEIVED,
+            _RECEIVED + '\n    if message.topic.endswith("/error"): '
             '{"wrong_state": 1, "not_your_turn": 1, "name_taken": 1}[news[message.topic].partition(":")[0]]',
         ),
     ),
@@ -222,8 +222,8 @@ playing.turn_began = again
         "fails at a field that it does not know",
         (_TOPICS, f'"/game/turn", {_TOPICS}'),
         (
-            _HEARD,
-            _HEARD + '\n    if message.topic == "/game/turn" and message.payload:\n        assert '
+            _RECEIVED,
+            _RECEIVED + '\n    if message.topic == "/game/turn" and message.payload:\n        assert '
             'json.loads(message.payload).keys() == {"game", "turn", "player", "shots", "now", "deadline"}',
         ),
     ),
@@ -248,7 +248,7 @@ writer.write_participation = lambda name, secret, key=None: write(name, secret)
         "read/large",
         "reads no large message",
         (_TOPICS, f'"/game/standings", {_TOPICS}'),
-        (_HEARD, "assert len(message.payload) < 4096\n    " + _HEARD),
+        (_RECEIVED, "assert len(message.payload) < 4096\n    " + _RECEIVED),
     ),
     _spec("PLACE-4", "place/no-overlap", "places all ships in one row", ("range(2, 11, 2)", "[5, 5, 5, 5, 5]")),
     _spec(
@@ -256,9 +256,9 @@ writer.write_participation = lambda name, secret, key=None: write(name, secret)
         "turn/same-player-again",
         "waits for another player's turn before its next one",
         (
-            _HEARD,
+            _RECEIVED,
             'if message.topic == "/game/current" and message.payload.decode() == news.get("last"): return\n    '
-            'if message.topic == "/game/current": news["last"] = message.payload.decode()\n    ' + _HEARD,
+            'if message.topic == "/game/current": news["last"] = message.payload.decode()\n    ' + _RECEIVED,
         ),
     ),
     _spec(
@@ -315,7 +315,7 @@ reader._ServerVersions.check = lambda self: None
         "MQTT-3",
         "join/asks",
         "takes what is retained for old news",
-        (_HEARD, "if message.retain: return\n    " + _HEARD),
+        (_RECEIVED, "if message.retain: return\n    " + _RECEIVED),
     ),
     _spec(
         "FIRE-4",
@@ -352,8 +352,8 @@ reader._ServerVersions.check = lambda self: None
         "sends a refused message again at once",
         (_TOPICS, f'f"/players/{{me}}/error", {_TOPICS}'),
         (
-            _HEARD,
-            _HEARD + f'\n    if message.topic.endswith("/error"):\n        x, y, target = 1, 1, me; {_SHOT}\n'
+            _RECEIVED,
+            _RECEIVED + f'\n    if message.topic.endswith("/error"):\n        x, y, target = 1, 1, me; {_SHOT}\n'
             f"        {_PUBLISH_SHOT}",
         ),
     ),

@@ -58,7 +58,7 @@ class Child(NamedTuple):
     """
 
     running: subprocess.Popen[str]
-    told: str
+    address: str
 
     @property
     def pid(self) -> int:
@@ -85,9 +85,9 @@ def process(*arguments: object) -> Iterator[Child]:
     assert child.stdin is not None
     assert child.stdout is not None
     try:
-        word, _, told = child.stdout.readline().strip().partition(" ")
+        word, _, address = child.stdout.readline().strip().partition(" ")
         assert word == "ready", f"{arguments} ended"
-        yield Child(child, told)
+        yield Child(child, address)
     finally:
         child.terminate()
         child.wait(10)
@@ -163,11 +163,11 @@ def run_server(
     """
     names = table_names(tables)
     accounts = None if roster is None else roster.accounts()
-    told = url or ""
+    address = url or ""
     if url is None:
         access = None if accounts is None else RosterAccess(accounts, names)
         broker = EmbeddedBroker(access=access).start()
-        told = broker.url
+        address = broker.url
     user = None if roster is None else roster.server
     connection: AttachedLink | MarkedConnection
     if url is None:
@@ -189,15 +189,15 @@ def run_server(
         identity=Identity.fresh() if signed else None,
         register=None if accounts is None else Register(accounts),
     )
-    said = False
+    reported = False
     if sampler is not None:
         signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(sampler.counts), flush=True))
     while True:
         service.step(1.0)
-        if not said and connection.connected:
+        if not reported and connection.connected:
             connection.flush(5)
-            print(f"ready {told}", flush=True)
-            said = True
+            print(f"ready {address}", flush=True)
+            reported = True
 
 
 def _new_journal(power_safe: bool) -> DatabaseJournal:
@@ -229,8 +229,8 @@ def run_tables(count: int, signed: bool, seconds: float, journal: str = "", samp
     names = [f"t{number}" for number in range(count)]
     gate = Authenticator()
     identity = Identity.fresh() if signed else None
-    kept = _new_journal(journal == "power") if journal else None
-    service = serve(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity, journal=kept)
+    journal_url = _new_journal(journal == "power") if journal else None
+    service = serve(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity, journal=journal_url)
     sealers = _seat_in_process(edge, service, gate, names)
     spent, shots = 0.0, 0
     sampler = sampler or SimpleNamespace(looking=False, counts={})

@@ -114,19 +114,19 @@ class _Seats:
             self._duel.place(name)
             self._diary.sent = now
 
-    def _begin(self, told: dict[str, Any], now: float) -> None:
+    def _begin(self, turn: dict[str, Any], now: float) -> None:
         diary = self._diary
         if not self._turn:
             diary.begun[self.table] = now
         elif self._result_at:
             diary.turns.append((now, now - self._turn_at))
             diary.pauses.append((now, now - self._result_at))
-        self._turn, self._turn_at = told["turn"], now
-        self._duel.current = told["player"]
-        self._duel.fire(self._duel.salvo(told["player"]))
+        self._turn, self._turn_at = turn["turn"], now
+        self._duel.current = turn["player"]
+        self._duel.fire(self._duel.salvo(turn["player"]))
         self._fired_at = time.monotonic()
 
-    def _end(self, told: dict[str, Any], now: float) -> None:
+    def _end(self, turn: dict[str, Any], now: float) -> None:
         self._result_at = now
         self._diary.results.append((self.table, self._turn, now))
         self._diary.waits.append((now, now - self._fired_at))

@@ -23,7 +23,7 @@ from typing import Final
 from bench.children import process, table_names
 from bench.figures import percentiles, row
 from bench.light import filters, login
-from bench.profiles import HEARD
+from bench.profiles import RECEIVED
 from bench.teams import NAMES, Door, Teams
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
@@ -135,7 +135,7 @@ def _bench(name: str, whose: str, stage: Stage, share: float, rest: float = 0.0)
 @contextlib.contextmanager
 def _on_embedded(folder: Path, roster: Roster, secrets: Mapping[str, str]) -> Iterator[Door]:
     with process("server", "--tables", 2, "--signed", "--roster", roster.path) as server:
-        yield Door(server.told, secrets, HEARD)
+        yield Door(server.address, secrets, RECEIVED)
 
 
 @contextlib.contextmanager
@@ -151,7 +151,7 @@ def _behind_the_front(folder: Path, roster: Roster, secrets: Mapping[str, str]) 
             process("server", broker.server_url, "--tables", 2, "--signed", "--roster", roster.path),
             Front(folder, broker.port, broker.websocket_port) as front,
         ):
-            yield Door(front.url, secrets, HEARD, str(front.certificate.cert))
+            yield Door(front.url, secrets, RECEIVED, str(front.certificate.cert))
 
 
 def _p99(teams: Teams, count: int, rest: float) -> float:

@@ -33,7 +33,7 @@ from bench.children import Child, process, table_names
 from bench.figures import percentiles
 from bench.sizes import Costs, Load, Size, predict
 from bench.teams import echo_round_trips, echo_throughput
-from bench.web import read_heard
+from bench.web import read_received
 from kit.mosquitto import Mosquitto
 from kit.processes import started
 from kit.waiting import until
@@ -133,7 +133,7 @@ class _Run:
         self._diary: dict[str, Any] = {}
         self._watched: dict[str, Any] = {}
         self._browsed: list[float] = []
-        self._heard = ""
+        self._received = ""
 
     def carry_out(self, alone: Mapping[str, float]) -> None:
         """Play, watch and browse.
@@ -169,7 +169,7 @@ class _Run:
                         time.sleep(_SETTLE_SECONDS)
                         self._measure("browsers", {**programs, "spectators": browsers.pid})
                         kb["web, browsers"] = _kb(web.pid)
-                        self._heard = browsers.end()
+                        self._received = browsers.end()
                 self._diary = json.loads(players.end())
 
     def _seat(self, players: Child) -> None:
@@ -273,11 +273,11 @@ class _Run:
         broker_us = 1e6 * teams.cpu["broker"] / salvos
         more = 1e6 * watching.cpu["broker"] - broker_us * self._salvos(watching)
         web_us = 1e6 * web.cpu["web"] / self._salvos(web)
-        told = {(table, turn): at for table, turn, at in self._diary["results"]}
-        heard = dict(read_heard(self._heard))
-        late = [at - told[key] for key, times in heard.items() if key in told for at in times]
+        resolved = {(table, turn): at for table, turn, at in self._diary["results"]}
+        received = dict(read_received(self._received))
+        late = [at - resolved[key] for key, times in received.items() if key in resolved for at in times]
         self.figures["browsers: result to page, p50"], self.figures["browsers: result to page, p99"] = percentiles(late)
-        shown = sum(browsing.has(at) for times in heard.values() for at in times)
+        shown = sum(browsing.has(at) for times in received.values() for at in times)
         self.figures["browsers: results that were shown"] = shown / (
             self._salvos(browsing) / size.tables * size.spectators
         )
@@ -289,7 +289,7 @@ class _Run:
             round_us=0.0,  # a run at one size cannot tell a salvo from its rounds
             broker_us=broker_us,
             broker_round_us=0.0,
-            heard=per_team,
+            received=per_team,
             watched=watched / follow,
             delivery_us=more / (watched * watching.seconds / _whole_seconds(watching)),
             web_fixed=0.0,
@@ -336,11 +336,11 @@ def _whole_seconds(window: Window) -> int:
     return last - first
 
 
-def _traffic(told: Mapping[str, Mapping[str, int]], window: Window) -> tuple[int, int]:
+def _traffic(resolved: Mapping[str, Mapping[str, int]], window: Window) -> tuple[int, int]:
     """Return messages and bytes of the whole seconds in a window."""
     first, last = _whole(window)
     messages, octets = (
-        sum(count for second, count in told[each].items() if first <= int(second) < last)
+        sum(count for second, count in resolved[each].items() if first <= int(second) < last)
         for each in ("messages", "octets")
     )
     return messages, octets
@@ -359,19 +359,19 @@ def _server(url: str, folder: str | Path, size: Size) -> Iterator[tuple[int, str
     # No key is derived too late, and no turn ends by itself, while something is measured.
     words += ["--placement-seconds", "3600", "--turn-seconds", "3600"]
     environment = os.environ | {"XDG_STATE_HOME": str(folder)}
-    said = Path(folder, f"{name}.json")
+    report = Path(folder, f"{name}.json")
     with (
-        said.open("w") as output,
+        report.open("w") as output,
         started([sys.executable, "-m", "salvo", "serve", *words], stdout=output, env=environment) as server,
     ):
         until(
-            lambda: said.read_text().count('"lobby"') >= size.tables or server.poll() is not None,
-            said.read_text,
+            lambda: report.read_text().count('"lobby"') >= size.tables or server.poll() is not None,
+            report.read_text,
             _PATIENCE_SECONDS,
         )
-        assert server.poll() is None, said.read_text()
-        told = (json.loads(line) for line in said.read_text().splitlines())
-        yield server.pid, next(event["url"] for event in told if event["event"] == "metrics")
+        assert server.poll() is None, report.read_text()
+        resolved = (json.loads(line) for line in report.read_text().splitlines())
+        yield server.pid, next(event["url"] for event in resolved if event["event"] == "metrics")
         server.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(30)
@@ -443,7 +443,7 @@ _COST_ROWS: Final = {
     "echo_us": "a message of the busy echo, us",
     "server_us": "a salvo in the server, us",
     "broker_us": "a salvo in the broker, us",
-    "heard": "messages of a salvo to a team",
+    "received": "messages of a salvo to a team",
     "watched": "messages of a salvo to a watcher",
     "delivery_us": "each of those in the broker, us",
     "web_us": "a salvo in the web front, us",

@@ -79,8 +79,8 @@ def _fleets(book: RuleBook, optimum: Optimum) -> Iterator[Fleet]:
 def title(book: RuleBook) -> str:
     """Return a small board in words, such as ``4 x 4, ships of 3 and 2``."""
     ships = " and ".join(str(ship.length) for ship in book.fleet)
-    kept = {Spacing.TOUCH: "", Spacing.NO_COMMON_EDGE: ", no common edge", Spacing.APART: ", no common corner"}
+    apart = {Spacing.TOUCH: "", Spacing.NO_COMMON_EDGE: ", no common edge", Spacing.APART: ", no common corner"}
     what = "a ship" if len(book.fleet) == 1 else "ships"
     return (
-        f"{book.grid.width} x {book.grid.height}, {what} of {ships}{kept[book.spacing] if len(book.fleet) > 1 else ''}"
+        f"{book.grid.width} x {book.grid.height}, {what} of {ships}{apart[book.spacing] if len(book.fleet) > 1 else ''}"
     )

@@ -24,7 +24,7 @@ from salvo_server.storage.roster import Roster
 
 TABLES: Final = 4
 #: What the teams hear of a game with its signed log.
-HEARD: Final = (topics.HITS, topics.CURRENT, topics.LOG)
+RECEIVED: Final = (topics.HITS, topics.CURRENT, topics.LOG)
 _ROUNDS: Final = 5
 #: Salvos before the watch is started: the interpreter knows its way by then.
 _FIRST_SALVOS: Final = 10
@@ -103,7 +103,7 @@ def _stage(way: Way, folder: Path) -> Iterator[Door]:
         else:
             broker = stack.enter_context(Mosquitto())
         stack.enter_context(process("server", broker.url, *arguments))
-        yield Door(broker.url, secrets, HEARD)
+        yield Door(broker.url, secrets, RECEIVED)
 
 
 def bench_mosquitto_profiles(share: float) -> None:

@@ -34,7 +34,7 @@ class Round(NamedTuple):
 def bench_broker(name: str, url: str, count: int, goals: Goals) -> None:
     """Echo and server on one broker; without a URL it is the server's own, and the echo comes to it over TCP."""
     with process("server", *filter(None, [url]), "--tables", TABLES) as server:
-        url = server.told
+        url = server.address
         with process("echo", url), Teams(Door(url), TABLES) as teams:
             rounds = [_measure(url, teams, count // ROUNDS) for _ in range(ROUNDS + 1)][1:]  # the first is a warm-up
     for kind, found in zip(("echo", "server"), zip(*rounds, strict=True), strict=True):

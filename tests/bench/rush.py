@@ -87,8 +87,8 @@ def _serving(tables: Sequence[str], folder: str, profile: str, roster: str) -> I
 
 def _measure(who: str, url: str, teams: list[_Team], tables: int) -> None:
     connection = Connection(url, "teams", clean_session=True)
-    heard = [f"/+{topic.filter()}" for topic in (topics.STATE, topics.ERROR, topics.PLACEMENT_ERROR)]
-    connection.on_connect = lambda _: connection.subscribe(heard)
+    received = [f"/+{topic.filter()}" for topic in (topics.STATE, topics.ERROR, topics.PLACEMENT_ERROR)]
+    connection.on_connect = lambda _: connection.subscribe(received)
     connection.connect(10)
     warned: set[str] = set()
     playing: dict[str, float] = {}

@@ -42,7 +42,7 @@ class Costs:
         round_us: a round of the server: it wakes, commits, and publishes what it has gathered.
         broker_us: a salvo in the broker, with all that two teams send and hear, but for the rounds.
         broker_round_us: what a round of the server costs the broker.
-        heard: messages of a salvo to a team.
+        received: messages of a salvo to a team.
         watched: messages of a salvo to a watcher.
         delivery_us: a message to a watcher, in the broker.
         web_fixed: the web front's share of a core besides.
@@ -66,7 +66,7 @@ class Costs:
     round_us: float
     broker_us: float
     broker_round_us: float
-    heard: float
+    received: float
     watched: float
     delivery_us: float
     web_fixed: float
@@ -111,7 +111,7 @@ COSTS: Final = Costs(
     round_us=1300,
     broker_us=510,
     broker_round_us=210,
-    heard=6.5,
+    received=6.5,
     watched=3,
     delivery_us=15,
     web_fixed=0.04,
@@ -142,7 +142,7 @@ def predict(size: Size, echo_us: float, costs: Costs = COSTS, played: int = 0) -
     # A salvo is two rounds, its shots and the next turn; the busier the server, the more of them share one.
     rounds = 2 * salvos * max(0.0, 1 - speed * salvos * costs.server_us) ** 2
     watched = salvos / size.tables * size.spectators
-    further_teams = (size.teams - 2) * costs.heard * costs.delivery_us
+    further_teams = (size.teams - 2) * costs.received * costs.delivery_us
     broker = salvos * (costs.broker_us + further_teams) + rounds * costs.broker_round_us
     web = costs.web_fixed + salvos * costs.web_us
     pictures = salvos * min(1.0, size.spectators / size.tables) * costs.picture_us

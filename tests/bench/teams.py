@@ -97,13 +97,13 @@ class Door:
     Attributes:
         secrets: by team, also the password at the broker; then each has a connection of its own. Without, both speak
             and hear over one.
-        heard: the topics that a team asks for at every table.
+        received: the topics that a team asks for at every table.
         ca: whom to trust for TLS.
     """
 
     url: str
     secrets: Mapping[str, str] | None = None
-    heard: tuple[topics.Topic, ...] = (topics.HITS, topics.CURRENT)
+    received: tuple[topics.Topic, ...] = (topics.HITS, topics.CURRENT)
     ca: str | None = None
 
     def secret(self, team: str) -> str:
@@ -182,7 +182,7 @@ class Teams:
             table: Duel(connections, table, sealers) for table in table_names(tables)
         }
         prefixes = ["", "/+"] if tables > 1 else [""]
-        filters = [f"{prefix}{topic.of()}" for prefix in prefixes for topic in door.heard]
+        filters = [f"{prefix}{topic.of()}" for prefix in prefixes for topic in door.received]
         for connection in self._connections:
             _greet(connection, filters)
         for duel in self._duels.values():  # one after the other: what waits for a key is limited
@@ -199,16 +199,16 @@ class Teams:
 
     def _wait_for(self, connection: Connection, duel: Duel[Connection], wanted: set[str]) -> dict[str, float]:
         """Return when a connection has heard these topics of a table, each for the first time."""
-        heard: dict[str, float] = {}
+        received: dict[str, float] = {}
         end = time.monotonic() + _PATIENCE_SECONDS
-        while not wanted <= heard.keys():
+        while not wanted <= received.keys():
             assert time.monotonic() < end, "the server fell silent"
             for message in connection.poll(1.0):
                 table, name = self._take_in(message)
                 if table == duel.table and name:
-                    heard.setdefault(name, time.perf_counter())
+                    received.setdefault(name, time.perf_counter())
                 connection.acknowledge(message)
-        return heard
+        return received
 
     def _take_in(self, message: Inbound) -> tuple[str, str]:
         """Return table and topic of a message; no topic for what an earlier server has left at the broker."""
@@ -250,16 +250,16 @@ class Teams:
         Args:
             pause: seconds between two salvos of a table.
         """
-        told: dict[tuple[str, int], float] = {}
+        resolved: dict[tuple[str, int], float] = {}
         for turn in range(1, rounds + 1):
             for table, duel in self._duels.items():
                 end = time.monotonic() + pause / len(self._duels)
                 duel.fire(duel.salvo(duel.current))
                 for connection in self._connections:
                     self._wait_for(connection, duel, {"hits", "current"})
-                told[table, turn] = time.monotonic()
+                resolved[table, turn] = time.monotonic()
                 time.sleep(max(0.0, end - time.monotonic()))
-        return told
+        return resolved
 
     def throughput(self, salvos: int, at_once: int = 4) -> float:
         """Shots a second through the server, salvo after salvo at every table, ``at_once`` tables at once."""

@@ -67,8 +67,8 @@ def _client(hear: Callable[[str, bytes], None]) -> tuple[LightClient, _Wire]:
 
 def test_a_light_client_reads_messages_however_they_are_cut_and_acknowledges_each() -> None:
     async def run() -> None:
-        heard: list[tuple[str, bytes]] = []
-        client, wire = _client(lambda topic, payload: heard.append((topic, payload)))
+        received: list[tuple[str, bytes]] = []
+        client, wire = _client(lambda topic, payload: received.append((topic, payload)))
         wire.sent = b""
         long = b"z" * 20_000
         stream = packet(0x20, b"\0\0") + packet(0x90, b"\0\1\1\1")
@@ -76,7 +76,7 @@ def test_a_light_client_reads_messages_however_they_are_cut_and_acknowledges_eac
         for at in range(0, len(stream), 999):
             client.data_received(stream[at : at + 999])
         assert client.ready.done()
-        assert heard == [("/x", long), ("/y/1", b"kept")]
+        assert received == [("/x", long), ("/y/1", b"kept")]
         assert wire.sent == b"\x40\2\0\7"  # the other came with QoS 0
 
     asyncio.run(run())

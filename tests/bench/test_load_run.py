@@ -32,7 +32,7 @@ def test_two_tables_of_three_are_measured_beside_a_prediction() -> None:
     assert 0 < figures["browsers: results that were shown"] <= 1.5
     # A salvo that misses: its result, whose turn it is, and the same as a client of the plain specification reads them.
     assert costs["watched"] >= 2
-    assert costs["heard"] > costs["watched"] / 2
+    assert costs["received"] > costs["watched"] / 2
     assert set(costs) == {each.name for each in fields(Costs)}
     for name in (each.name for each in fields(Load)):
         assert result["load"][name] > 0

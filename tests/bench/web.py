@@ -38,17 +38,17 @@ def run_browsers(port: int, count: int, tables: int) -> None:
 
 async def _browse(port: int, count: int, tables: int) -> None:
     names = table_names(tables)
-    heard: dict[tuple[str, int], list[float]] = defaultdict(list)
+    received: dict[tuple[str, int], list[float]] = defaultdict(list)
     ready = asyncio.Semaphore(0)
     tasks = [
-        asyncio.create_task(_follow(port, f"127.0.0.{2 + n % 50}", names[n % tables], heard, ready))
+        asyncio.create_task(_follow(port, f"127.0.0.{2 + n % 50}", names[n % tables], received, ready))
         for n in range(count)
     ]
     for _ in tasks:
         await ready.acquire()
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.read)
-    for (table, turn), times in heard.items():
+    for (table, turn), times in received.items():
         print(f"{table or '-'} {turn} {' '.join(f'{at:.6f}' for at in times)}")
     sys.stdout.flush()
     for task in tasks:
@@ -56,7 +56,7 @@ async def _browse(port: int, count: int, tables: int) -> None:
 
 
 async def _follow(
-    port: int, address: str, table: str, heard: dict[tuple[str, int], list[float]], ready: asyncio.Semaphore
+    port: int, address: str, table: str, received: dict[tuple[str, int], list[float]], ready: asyncio.Semaphore
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20, local_addr=(address, 0))
     writer.write(f"GET /events?table={table} HTTP/1.1\r\nHost: hall\r\n\r\n".encode())
@@ -67,7 +67,7 @@ async def _follow(
         found = _TURN.search(line)
         turn = int(found[1]) if found else 0
         if turn > last and not first:
-            heard[table, turn].append(time.monotonic())
+            received[table, turn].append(time.monotonic())
         last = max(last, turn)
         if first:
             first = False
@@ -87,11 +87,11 @@ def bench_web(share: float) -> None:
     ):
         with web_front(broker.url) as web:
             with process("browsers", web.port, browsers, TABLES) as crowd:
-                told = teams.paced(rounds, _PACE_SECONDS)
-                heard = crowd.end()
+                resolved = teams.paced(rounds, _PACE_SECONDS)
+                received = crowd.end()
             memory = peak_mb(web.pid)
-        late = [at - told[key] for key, times in read_heard(heard) if key in told for at in times]
-        expected = browsers * len(told) // TABLES
+        late = [at - resolved[key] for key, times in read_received(received) if key in resolved for at in times]
+        expected = browsers * len(resolved) // TABLES
         p50, p99 = percentiles(late)
         row(f"{browsers} browsers, {TABLES} tables: result to browser, p50 and p99", f"{p50:.0f} / {p99:.0f} ms")
         row(f"{browsers} browsers: results that were heard", f"{len(late) / expected:.1%}", "goal: 100 %")
@@ -105,7 +105,7 @@ def bench_web(share: float) -> None:
         row(f"turnaround with {browsers} browsers / without", f"{statistics.median(ratios):.2f} x", spread)
 
 
-def read_heard(lines: str) -> Iterator[tuple[tuple[str, int], list[float]]]:
+def read_received(lines: str) -> Iterator[tuple[tuple[str, int], list[float]]]:
     """Yield table and turn, and when browsers heard its result, of each line that :func:`run_browsers` prints."""
     for line in lines.splitlines():
         table, turn, *times = line.split()

@@ -135,7 +135,7 @@ class CellsStage(LeagueStage):
         self.url = self.cells[number].url
         self.start_bots(self.teams[number :: len(self.cells)])
 
-    def said(self) -> str:
+    def announced(self) -> str:
         logs = [self.log, *(cell.server.log for cell in self.cells), *self.folder.glob("bots-*.log")]
         return "\n".join(f"{path}: {path.read_text(errors='replace')[-1500:]}" for path in logs if path.exists())
 
@@ -151,7 +151,7 @@ class CellsStage(LeagueStage):
         """Return what the league has written down, in the same form; every team has come."""
         games = {}
         for line in self.results():
-            assert not any(line["absent"]), (line, self.said())
+            assert not any(line["absent"]), (line, self.announced())
             games[line["table"], line["game"]] = dict(zip(line["teams"], line["places"], strict=True))
         assert len(games) == len(self.results())
         return games
@@ -162,7 +162,7 @@ class TurnTimes:
 
     def __init__(self, stage: CellsStage, cell: Cell) -> None:
         self._given = (cell.url, f"{WATCHER}.1", stage.watcher_secret)
-        self._heard: dict[str, list[float]] = {}
+        self._received: dict[str, list[float]] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._listen, daemon=True)
 
@@ -173,7 +173,7 @@ class TurnTimes:
         while not self._stop.is_set():
             for message in connection.poll(0.2):
                 if not message.retain:
-                    self._heard.setdefault(message.topic, []).append(time.monotonic())
+                    self._received.setdefault(message.topic, []).append(time.monotonic())
                 connection.acknowledge(message)
         connection.close()
 
@@ -187,11 +187,11 @@ class TurnTimes:
 
     def between(self, begin: float, end: float) -> list[float]:
         """Return how long the turns took that ended in a time, in seconds; longer ones are pauses between games."""
-        pairs = [pair for times in self._heard.values() for pair in pairwise(times)]
+        pairs = [pair for times in self._received.values() for pair in pairwise(times)]
         return [later - earlier for earlier, later in pairs if begin <= later < end and later - earlier < 5]
 
 
-def told(pairs: Mapping[str, tuple[list[float], list[float]]]) -> str:
+def summary(pairs: Mapping[str, tuple[list[float], list[float]]]) -> str:
     """Return turn times before and after what was done, as a table of milliseconds."""
     lines = ["what was done | turns | median before | after | longest before | after"]
     for what, (before, after) in pairs.items():

@@ -204,10 +204,10 @@ class LeagueStage:
         """Wait until something holds."""
         end = time.monotonic() + seconds
         while not holds():
-            assert time.monotonic() < end, f"not within {seconds:g} s: {what}; {self.said()}"
+            assert time.monotonic() < end, f"not within {seconds:g} s: {what}; {self.announced()}"
             time.sleep(0.1)
 
-    def said(self) -> str:
+    def announced(self) -> str:
         """Return the last that server and league have printed."""
         logs = [path.read_text(errors="replace")[-1500:] for path in (self.log, self.server.log) if path.exists()]
         return "\n".join(logs)
@@ -215,9 +215,9 @@ class LeagueStage:
     def table(self) -> list[dict[str, Any]]:
         """Return the table that the league has printed at its end."""
         for line in reversed(self.log.read_text().splitlines()):
-            if line.startswith("{") and "table" in (said := json.loads(line)) and "name" in said:
-                return list(said["table"])
-        raise AssertionError(self.said())
+            if line.startswith("{") and "table" in (announced := json.loads(line)) and "name" in announced:
+                return list(announced["table"])
+        raise AssertionError(self.announced())
 
     def torment(self, parts: Sequence[str], times: int, seed: int, pauses: tuple[float, float]) -> Counter[str]:
         """Kill each part so often, in an order that is drawn; return how often each was killed before the end."""

@@ -543,10 +543,10 @@ class RosterChaos(Chaos):
 
 
 @contextlib.contextmanager
-def work_folder(kept: Path | None) -> Iterator[Path]:
-    if kept is not None:
-        kept.mkdir(parents=True, exist_ok=True)
-        yield kept
+def work_folder(stored: Path | None) -> Iterator[Path]:
+    if stored is not None:
+        stored.mkdir(parents=True, exist_ok=True)
+        yield stored
         return
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
         yield Path(name)

@@ -298,9 +298,9 @@ class Outside:
         self._secrets: dict[str, str] = {}
         self._running: list[subprocess.Popen[str]] = []
 
-    def learn(self, said: str) -> None:
+    def learn(self, answer: str) -> None:
         """Read the secrets that ``salvo teams add --json`` has shown."""
-        for line in said.splitlines():
+        for line in answer.splitlines():
             if line.startswith("{"):
                 shown = json.loads(line)
                 self._secrets[shown["name"]] = shown["secret"]
@@ -339,8 +339,8 @@ class Outside:
 
     def turn(self) -> int:
         """The turn that is on; 0 if there is none."""
-        said = self.retained("/game/turn")
-        return int(json.loads(said)["turn"]) if said else 0
+        answer = self.retained("/game/turn")
+        return int(json.loads(answer)["turn"]) if answer else 0
 
     def join(self, name: str, bot: str = "hunter", slow_seconds: float = 0.1) -> subprocess.Popen[str]:
         return self._start(
@@ -369,9 +369,9 @@ class Outside:
 
     def end_of(self, *teams: subprocess.Popen[str]) -> str:
         """Wait for the end of a game; return what all teams say of it alike."""
-        said = [team.communicate(timeout=90)[0].strip().splitlines()[-1] for team in teams]
-        ends = {line.partition(",")[0] for line in said}
-        assert len(ends) == 1, said
+        answer = [team.communicate(timeout=90)[0].strip().splitlines()[-1] for team in teams]
+        ends = {line.partition(",")[0] for line in answer}
+        assert len(ends) == 1, answer
         return ends.pop()
 
     def play(self, *teams: subprocess.Popen[str]) -> str:
@@ -528,9 +528,9 @@ def doctor(used: Engine, outside: Outside) -> list[str]:
     return ["doctor", f"mqtt://red.1:{secret}@{gateway}:1883"]
 
 
-def tell_doctor(said: str) -> None:
-    lines = said.strip().splitlines()
-    assert any(line.startswith("PASS") for line in lines), said
+def tell_doctor(answer: str) -> None:
+    lines = answer.strip().splitlines()
+    assert any(line.startswith("PASS") for line in lines), answer
     for line in lines:
         if not line.startswith("PASS"):
             print("    " + line)
@@ -704,16 +704,16 @@ def show_standby(used: Engine, steps: Steps, folder: Path) -> None:
     outside = Outside(used, folder / "standby")
     servers = ("server", "standby")
 
-    def has_said(service: str, event: str) -> bool:
+    def has_logged(service: str, event: str) -> bool:
         lines = used.docker("logs", used.container(service)).splitlines()
         return event in {json.loads(line)["event"] for line in lines if line.startswith("{")}
 
     try:
         with steps.step("--profile standby: one of two servers serves, the other one waits"):
             go_up(used, "broker", *servers, "web")
-            wait_for("one serves", lambda: any(has_said(service, "active") for service in servers))
-            active, waiting = sorted(servers, key=lambda service: not has_said(service, "active"))
-            wait_for("the other one waits", lambda: has_said(waiting, "standby"))
+            wait_for("one serves", lambda: any(has_logged(service, "active") for service in servers))
+            active, waiting = sorted(servers, key=lambda service: not has_logged(service, "active"))
+            wait_for("the other one waits", lambda: has_logged(waiting, "standby"))
         with steps.step("--profile standby: the one that serves is killed in mid-game, and the other one goes on"):
             outside.learn(roster(used, "add", "hall", "--role", "watcher", "--json"))
             add_teams(used, outside)
@@ -721,7 +721,7 @@ def show_standby(used: Engine, steps: Steps, folder: Path) -> None:
             wait_for("mid-game", lambda: outside.turn() > 5)
             used.docker("kill", used.container(active))
             print("    " + outside.play(*teams))
-            assert has_said(waiting, "active")
+            assert has_logged(waiting, "active")
     finally:
         outside.go()
         used.compose("down", "-v")
@@ -741,8 +741,8 @@ def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> No
     try:
         with steps.step("deploy/tls.yml: broker and server become healthy, nobody comes in without TLS"):
             go_up(used)
-            said = outside.health("mqtt://127.0.0.1:1883")
-            assert "speaks TLS only" in said, said
+            answer = outside.health("mqtt://127.0.0.1:1883")
+            assert "speaks TLS only" in answer, answer
             assert outside.is_refused(outside.url())
         with steps.step("deploy/tls.yml: red and blue play"):
             add_teams(used, outside)

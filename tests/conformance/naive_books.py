@@ -14,7 +14,7 @@ Ships = dict[str, set[Cell]]
 
 
 @dataclass
-class Told:
+class Resolved:
     """What everybody is told of a turn."""
 
     player: str
@@ -37,7 +37,7 @@ class NaiveGame(ABC):
         self.struck: dict[str, set[Cell]] = {name: set() for name in fleets}
         self.silent = dict.fromkeys(fleets, 0)
         self.out: list[str] = []
-        self.told: list[Told] = []
+        self.resolved: list[Resolved] = []
         self.over = False
         self.late = ""  # who ended the game by a turn without a shot: what it still fires is void, not refused
 
@@ -119,11 +119,11 @@ class OneShot(NaiveGame):
         hit = cell in self.occupied(target) and (self.repeat_is_hit or cell not in self.struck[target])
         self.struck[target].add(cell)
         self.silent[shooter] = 0
-        told = Told(shooter, [hit], [(target, ship) for ship in self.sunk(target) - before], [])
+        resolved = Resolved(shooter, [hit], [(target, ship) for ship in self.sunk(target) - before], [])
         if not self.afloat(target) and target not in self.out:
             self.out.append(target)
-            told.defeated.append(target)
-        self.told.append(told)
+            resolved.defeated.append(target)
+        self.resolved.append(resolved)
         self.over = len(self.standing()) == 1
         if not (hit and self.hit_goes_on()):
             self.current = self.next_after(shooter)
@@ -131,12 +131,12 @@ class OneShot(NaiveGame):
     def stop(self) -> None:
         name = self.current
         self.silent[name] += 1
-        told = Told(name, [], [], [])
+        resolved = Resolved(name, [], [], [])
         self.current = self.next_after(name)
         if self.silent[name] >= self.most_silent:
             self.out.append(name)
-            told.defeated.append(name)
-        self.told.append(told)
+            resolved.defeated.append(name)
+        self.resolved.append(resolved)
         self.over = len(self.standing()) == 1
         self.late = name if self.over else ""
 
@@ -197,8 +197,8 @@ class Xbs(NaiveGame):
         self.late = name if self.over else ""
 
     def _end(self, outcomes: list[bool]) -> None:
-        self.told.append(Told(self.current, outcomes, [], []))
-        had = {name: sum(told.player == name for told in self.told) for name in self.names}
+        self.resolved.append(Resolved(self.current, outcomes, [], []))
+        had = {name: sum(resolved.player == name for resolved in self.resolved) for name in self.names}
         reached = max(self.points.values()) >= self.goal
         asleep = all(count >= self.most_silent for count in self.silent.values())
         self.over = len(set(had.values())) == 1 and (reached or asleep)
@@ -249,16 +249,16 @@ class Smackdown(NaiveGame):
     def _resolve(self) -> None:
         fell: list[str] = []
         for name, shots in self.given.items():
-            told = Told(name, [cell in self.occupied(target) for target, cell in shots], [], [])
+            resolved = Resolved(name, [cell in self.occupied(target) for target, cell in shots], [], [])
             for target, cell in shots:
                 self.struck[target].add(cell)
                 if not self.afloat(target) and target not in [*self.out, *fell]:
                     fell.append(target)
-                    told.defeated.append(target)
+                    resolved.defeated.append(target)
             if self.silent[name] >= self.most_silent and name not in fell:
                 fell.append(name)
-                told.defeated.append(name)
-            self.told.append(told)
+                resolved.defeated.append(name)
+            self.resolved.append(resolved)
         if fell:
             self.ranking.append(set(fell))
         self.out += fell

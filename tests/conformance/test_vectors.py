@@ -257,7 +257,7 @@ class Server:
 
     def answers(self) -> list[dict[str, str]]:
         """What was published on error topics since the last call."""
-        published, self.edge.said = self.edge.said, []
+        published, self.edge.announced = self.edge.announced, []
         errors = [(topic, payload.decode()) for topic, payload in published if topic.endswith("/error")]
         return [{"topic": topic, "code": text.partition(":")[0]} for topic, text in errors]
 

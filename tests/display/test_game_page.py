@@ -60,12 +60,12 @@ def _parts(page: str, tag: str) -> list[str]:
 def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name: str) -> None:
     replay = golden_replay(name)
     for view in replay.views:
-        frames, told = replay.frames(view), _numbers(html_page(replay, view))
-        assert len(told["turns"]) == replay.turns
-        size = told["width"] * told["height"]
-        marks = [0] * size * told["players"]
-        shots, hits, out = [0] * told["players"], [0] * told["players"], set()
-        for frame, (seat, fired, met, aims, landed, sunk, fell) in zip(frames[1:], told["turns"], strict=True):
+        frames, numbers = replay.frames(view), _numbers(html_page(replay, view))
+        assert len(numbers["turns"]) == replay.turns
+        size = numbers["width"] * numbers["height"]
+        marks = [0] * size * numbers["players"]
+        shots, hits, out = [0] * numbers["players"], [0] * numbers["players"], set()
+        for frame, (seat, fired, met, aims, landed, sunk, fell) in zip(frames[1:], numbers["turns"], strict=True):
             shots[seat] += fired
             hits[seat] += met
             out.update(fell)
@@ -79,15 +79,15 @@ def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name:
                 assert marks[board.start : board.stop] == [CODES[mark] for mark in sea.marks]
                 assert {place - board.start for place in latest if place in board} == sea.latest
                 assert (shots[number], hits[number], number in out) == (sea.shots, sea.hits, sea.out)
-            assert all(ship // told["ships"] < told["players"] for ship in sunk)
+            assert all(ship // numbers["ships"] < numbers["players"] for ship in sunk)
 
 
 @pytest.mark.parametrize("name", ["4-players-silent", "streak-4-1", "spaced-3-silent"])
 def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> None:
     replay = golden_replay(name)
     for view in replay.views:
-        told = _numbers(html_page(replay, view))
-        for frame, turn in zip(replay.frames(view)[1:], told["turns"], strict=True):
+        numbers = _numbers(html_page(replay, view))
+        for frame, turn in zip(replay.frames(view)[1:], numbers["turns"], strict=True):
             assert frame.result is not None
             names, fleet = list(frame.seas), [ship.name for ship in replay.header.rules.book.fleet]
             sunk = [(names[ship // len(fleet)], fleet[ship % len(fleet)]) for ship in turn[5]]

@@ -99,11 +99,11 @@ class Laboratory:
         """Let all hosts play, and end them all."""
         try:
             self.scheduler.start()
-            self._until_said(self.scheduler.log, "scheduler")
+            self._until_printed(self.scheduler.log, "scheduler")
             for worker in self.workers:
                 worker.start()
             for worker in self.workers:
-                self._until_said(worker.log, ": plays at")
+                self._until_printed(worker.log, ": plays at")
             yield
         finally:
             for process in (*self.workers, self.scheduler):
@@ -113,7 +113,7 @@ class Laboratory:
                     process.child.wait()
 
     @staticmethod
-    def _until_said(log: Path, what: str) -> None:
+    def _until_printed(log: Path, what: str) -> None:
         end = time.monotonic() + 120
         while what not in log.read_text():
             assert time.monotonic() < end, f"{log.name}: {log.read_text()[-2000:]}"

@@ -70,10 +70,10 @@ class Server(Process):
             log.seek(self._from)
             for line in log.read().rpartition(b"\n")[0].split(b"\n"):
                 if line.startswith(b"{"):
-                    said = json.loads(line)
-                    yield {**said, "at": datetime.fromisoformat(said["at"]).timestamp()}
+                    logged = json.loads(line)
+                    yield {**logged, "at": datetime.fromisoformat(logged["at"]).timestamp()}
 
-    def said(self, event: str) -> float | None:
+    def logged(self, event: str) -> float | None:
         """Return when it said something first, epoch seconds; None if it has not."""
         return next((each["at"] for each in self.events() if each["event"] == event), None)
 
@@ -153,8 +153,8 @@ class Failover(Stage):
                 super().play(progress)
 
     def torment(self, progress: Callable[[str], None]) -> None:
-        self._until(lambda: any(server.said("active") for server in self.servers), "one serves")
-        active, standby = sorted(self.servers, key=lambda server: server.said("active") is None)
+        self._until(lambda: any(server.logged("active") for server in self.servers), "one serves")
+        active, standby = sorted(self.servers, key=lambda server: server.logged("active") is None)
         self._owners = 1
         if self.database is not None:
             with self._database() as connection:
@@ -162,7 +162,7 @@ class Failover(Stage):
         faults = [fault for fault in self.given.faults for _ in range(self.given.times)]
         self.random.shuffle(faults)
         for number, fault in enumerate(faults, start=1):
-            self._until(lambda: standby.said("standby"), "the other one waits")  # noqa: B023
+            self._until(lambda: standby.logged("standby"), "the other one waits")  # noqa: B023
             time.sleep(self.random.uniform(*_QUIET_SECONDS))
             began = time.time()
             self._until(lambda: self.tape.first_since(began), "a game is on")  # noqa: B023
@@ -201,7 +201,7 @@ class Failover(Stage):
         woken = time.time()
         active.send(signal.SIGCONT)
         self._until(lambda: self.tape.first_since(woken), "it goes on")
-        if active.ended() or standby.said("active"):
+        if active.ended() or standby.logged("active"):
             self.report.wrong.append("stop: the standby has taken over")
         return False
 
@@ -221,13 +221,13 @@ class Failover(Stage):
         return True
 
     def _await_other(self, fault: str, began: float, standby: Server) -> None:
-        self._until(lambda: standby.said("active"), f"{fault}: the other one takes over")
-        taken = standby.said("active")
+        self._until(lambda: standby.logged("active"), f"{fault}: the other one takes over")
+        taken = standby.logged("active")
         assert taken is not None
         self._until(lambda: self.tape.first_since(taken), f"{fault}: the game goes on")
-        heard = self.tape.first_since(taken)
-        assert heard is not None
-        self.seconds[fault].append(heard - began)
+        received = self.tape.first_since(taken)
+        assert received is not None
+        self.seconds[fault].append(received - began)
         self._owners += 1
 
     def _await_end(self, fault: str, server: Server) -> None:

@@ -50,7 +50,7 @@ class Figures(NamedTuple):
     name: str
     inputs: int
     edges: int
-    inputs_kept: int
+    inputs_stored: int
     seconds: float
     failed: bool
 
@@ -85,7 +85,7 @@ def main() -> int:
     for each in figures:
         rate = each.inputs / max(each.seconds, 0.1)
         print(
-            f"{each.name:16} {each.inputs:9,} {each.edges:6,} {each.inputs_kept:5,} {rate:9,.0f}"
+            f"{each.name:16} {each.inputs:9,} {each.edges:6,} {each.inputs_stored:5,} {rate:9,.0f}"
             + ("  FINDING" if each.failed else "")
         )
     total = sum(each.inputs for each in figures)
@@ -123,15 +123,15 @@ def run(target: Target, inputs: int, seed: int, findings: Path) -> Figures:
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
         )
         seconds = time.monotonic() - begin
-    told = process.stdout
-    progress = re.findall(r"^#(\d+)\s.*?cov: (\d+) .*?corp: (\d+)", told, re.MULTILINE)
-    done = re.search(r"^Done (\d+) runs", told, re.MULTILINE)
+    output = process.stdout
+    progress = re.findall(r"^#(\d+)\s.*?cov: (\d+) .*?corp: (\d+)", output, re.MULTILINE)
+    done = re.search(r"^Done (\d+) runs", output, re.MULTILINE)
     count = int(done[1]) if done else int(progress[-1][0]) if progress else 0
     failed = process.returncode != 0 or done is None
     print(f"{name}: {count:,} inputs in {seconds:.0f} s" + (", FAILED" if failed else ""), flush=True)
     if failed:
-        Path(findings, f"{slug}.txt").write_text(told)
-        print(told[-3000:], flush=True)
+        Path(findings, f"{slug}.txt").write_text(output)
+        print(output[-3000:], flush=True)
     return Figures(
         name, count, int(progress[-1][1]) if progress else 0, int(progress[-1][2]) if progress else 0, seconds, failed
     )

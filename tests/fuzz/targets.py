@@ -159,8 +159,8 @@ def _line(data: bytes) -> None:
     with _refused(WireError):
         line = read_chat(data)
         assert read_chat(write_chat(line.text, line.to)) == line
-        [said] = write_announcement(m.ChatPublished("ann", line.text))
-        assert read_announcement(topics.parse(said.topic), said.payload) == m.ChatPublished("ann", line.text)
+        [announced] = write_announcement(m.ChatPublished("ann", line.text))
+        assert read_announcement(topics.parse(announced.topic), announced.payload) == m.ChatPublished("ann", line.text)
 
 
 def _program_line(data: bytes) -> None:
@@ -200,9 +200,9 @@ def _host(data: bytes) -> None:
             header = replace(_header(), limits=command.settings.limits(m.Limits(players=2)))
             assert read_header(write_header(header)) == header
         for table in _two_tables():
-            for told in table.carry_out(replace(command, by="desk", context=None), 2_000).publications:
-                if told.payload:
-                    read_announcement(topics.parse(told.topic), told.payload)
+            for sent in table.carry_out(replace(command, by="desk", context=None), 2_000).publications:
+                if sent.payload:
+                    read_announcement(topics.parse(sent.topic), sent.payload)
 
 
 def _two_tables() -> Iterator[Table]:
@@ -304,14 +304,14 @@ def _file(name: str, data: bytes) -> Path:
 
 def _roster(data: bytes) -> None:
     with _refused(RosterError):
-        assert len(_kept_roster().members()) >= 0
+        assert len(_stored_roster().members()) >= 0
     path = _file("roster.json", data)
     with _refused(RosterError):
         Roster(path).accounts()
 
 
 @cache
-def _kept_roster() -> Roster:
+def _stored_roster() -> Roster:
     roster = Roster(_folder() / "kept.json")
     if not roster.members():
         roster.add("ann")
@@ -580,7 +580,7 @@ class _Server:
             topic = raw.decode(errors="replace")
         self.edge.inbox.append(Inbound(topic, payload, bool(flags & 1), 1, 1))
         self.service.step()
-        self.edge.said.clear()
+        self.edge.announced.clear()
         self.edge.acknowledged.clear()
 
 
@@ -658,7 +658,7 @@ def _service_seeds() -> list[bytes]:
 def _announcements() -> list[bytes]:
     line = m.Standing(1, "ann", 1000, 1, 1, 0, 0, 0, 80, 19, 27_640, 11_860, 43_419)
     table = m.StandingsTable(1000, 2000, 1, 1, (line,), (m.Uncounted("blue", 2, 2000, "desk"),))
-    said: list[m.Announcement] = [
+    announced: list[m.Announcement] = [
         m.StateChanged(m.State.TURN),
         m.PlayersListed(("ann", "bob")),
         m.PlacementJudged("ann", "carrier", True),
@@ -677,7 +677,7 @@ def _announcements() -> list[bytes]:
         m.StandingsShown(table, table),
         *map(m.HostActed.of, _host_commands()),
     ]
-    written = [publication for each in said for publication in write_announcement(each)]
+    written = [publication for each in announced for publication in write_announcement(each)]
     return [bytes([TOPICS.index(topics.parse(topic).topic)]) + payload for topic, payload, _ in written]
 
 
@@ -755,7 +755,7 @@ def _some_entries() -> list[bytes]:
 
 
 def _roster_files() -> list[bytes]:
-    return [_kept_roster().path.read_bytes(), b'{"roster": 1, "members": []}']
+    return [_stored_roster().path.read_bytes(), b'{"roster": 1, "members": []}']
 
 
 def _key_files() -> list[bytes]:
@@ -827,8 +827,8 @@ def _greetings() -> list[bytes]:
 def _http_head(data: bytes) -> None:
     """A plain request: one whole refusal, which tells nothing of what was asked."""
     head = head_of(data)
-    said = refusal(head)
-    first, _, body = said.partition(b"\r\n\r\n")
+    announced = refusal(head)
+    first, _, body = announced.partition(b"\r\n\r\n")
     length = int(first.rpartition(b" ")[2])
     assert len(body) in ((0, length) if data.startswith(b"HEAD ") else (length,))
     assert int(first[9:12]) in ((431,) if head is None else (400, 426))

@@ -54,8 +54,8 @@ def _xbs(data: bytes) -> None:
 
 def _xbs_lines() -> list[bytes]:
     board = xbs.complete(XBS.random_fleet(Random(1)))
-    said = ["G", "P|x", f"J|ann|{board}", f"J|dead meat|{board.lower()}", "S|ann|3|10", "K|", "M||hello", "T|hit|", "L"]
-    return ["".join(f"{line}\r\n" for line in said).encode(), *(line.encode() + b"\n" for line in said)]
+    sent = ["G", "P|x", f"J|ann|{board}", f"J|dead meat|{board.lower()}", "S|ann|3|10", "K|", "M||hello", "T|hit|", "L"]
+    return ["".join(f"{line}\r\n" for line in sent).encode(), *(line.encode() + b"\n" for line in sent)]
 
 
 def _bus(data: bytes) -> None:
@@ -96,8 +96,8 @@ def _two_player_message(data: bytes) -> None:
 
 
 def _json_line_seeds() -> list[bytes]:
-    said = (_ROOT / "tests" / "gateways" / "conversations" / "jsonline.txt").read_text().splitlines()
-    lines = [line[2:] for line in said if line.startswith("> ")]
+    sent = (_ROOT / "tests" / "gateways" / "conversations" / "jsonline.txt").read_text().splitlines()
+    lines = [line[2:] for line in sent if line.startswith("> ")]
     return [
         "\n".join(lines).encode(),
         b'{"type":"BOARD","body":[[{"x":0,"y":0},{"x":1,"y":0}],"B3-B6"]}',

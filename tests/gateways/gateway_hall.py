@@ -158,10 +158,10 @@ class Program:
         self.name = name
         self.gone = self.ended = False
         self.arrived: Callable[[], None] = lambda: None
-        self.told: deque[str] = deque()
+        self.received: deque[str] = deque()
         self.stage = stage
         self._framing = door.framing()
-        self._said: list[str | Broken] = []
+        self._sent: list[str | Broken] = []
         self.handler: ClientHandler = door.handler(cast(ClientConnection, self))
         self.handler.clock = lambda: stage.now / 1000
         self._rounds: Iterator[None] = self.handler.rounds()
@@ -172,21 +172,21 @@ class Program:
     def say(self, text: str, end: str = "\n") -> None:
         """Send a message, and let happen what follows from it."""
         found = self._framing.feed(f"{text}{end}".encode())
-        self._said += [each.decode() if isinstance(each, bytes) else each for each in found]
+        self._sent += [each.decode() if isinstance(each, bytes) else each for each in found]
         self.stage.settle()
 
     def hear(self) -> str:
         """Return the next message that it got; empty when there is none and its connection has ended."""
-        if self.told:
-            return self.told.popleft()
+        if self.received:
+            return self.received.popleft()
         assert self.ended, f"{self.name} hears nothing, and its connection stands"
         return ""
 
     def hear_all(self) -> list[str]:
         """Return all that it got."""
-        told = list(self.told)
-        self.told.clear()
-        return told
+        received = list(self.received)
+        self.received.clear()
+        return received
 
     def go(self) -> None:
         """Hang up."""
@@ -196,12 +196,12 @@ class Program:
     # --- the handler's side: salvo_gateways.peer.Peer ---------------------------------------------------------------
 
     def take(self) -> list[str | Broken]:
-        said, self._said = self._said, []
-        return said
+        sent, self._sent = self._sent, []
+        return sent
 
     def send(self, *messages: str) -> None:
         if not self.gone:
-            self.told.extend(messages)
+            self.received.extend(messages)
 
     def wait(self, longest_seconds: float) -> None: ...
 
@@ -220,10 +220,10 @@ class Program:
 
     def serve(self) -> None:
         """Let its handler do one round."""
-        before = len(self.told)
+        before = len(self.received)
         if self.stays:
             self.stays = next(self._rounds, self) is None
-            self.stage.traffic += (not self.stays) + abs(len(self.told) - before)
+            self.stage.traffic += (not self.stays) + abs(len(self.received) - before)
 
 
 class Stage:

@@ -162,8 +162,8 @@ class Client:
                 if answer == "MISS" or self.alternate:
                     break
         self.won = sunk == len(LENGTHS)
-        told = self.say("BOARD", board_of(self.fleet))
-        assert (told["status"], told["message"]) == (
+        shown = self.say("BOARD", board_of(self.fleet))
+        assert (shown["status"], shown["message"]) == (
             0,
             f"The {'client' if self.won else 'server'} has won." if self.xy else None,
         )

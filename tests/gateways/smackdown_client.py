@@ -31,7 +31,7 @@ class Program:
         """Take ``read()``, which returns a line as bytes, and ``write(bytes)``."""
         self.read, self.write, self.rng = read, write, rng
         self.result = ""
-        self.told_of: list[bytes] = []  # everything, for who wants to look
+        self.reported_of: list[bytes] = []  # everything, for who wants to look
         self.width = self.height = self.ships = 0
         self.sizes: list[int] = []
         self.fleet: list[set[Cell]] = []  # a set of cells for each ship
@@ -47,11 +47,11 @@ class Program:
         while True:
             line = self.read()
             if not line:
-                raise Complaint(f"hung up in mid-game, after {self.told_of[-3:]}")
+                raise Complaint(f"hung up in mid-game, after {self.reported_of[-3:]}")
             fields = line.decode("ascii").rstrip("\n").split("|")
             if fields[0] or fields[-1] or fields[-2] != "END" or len(fields) < 5:
                 raise Complaint(f"{line!r} is no message")
-            self.told_of.append(line)
+            self.reported_of.append(line)
             kind, about, *values = fields[1:-2]
             if kind == "QUERY":
                 self.asked(about, values)
@@ -60,9 +60,9 @@ class Program:
             elif about == "end game":
                 return self.result
             else:
-                self.told(about, values)
+                self.reported(about, values)
 
-    def told(self, about: str, values: list[str]) -> None:
+    def reported(self, about: str, values: list[str]) -> None:
         if about == "grid size":
             self.width, self.height = map(int, values[0].split())
         elif about == "num ships":
@@ -114,7 +114,7 @@ class Program:
 
     def expect(self, holds: bool, what: str) -> None:
         if not holds:
-            raise Complaint(f"{what}; round {self.round}, after {self.told_of[-8:]}")
+            raise Complaint(f"{what}; round {self.round}, after {self.reported_of[-8:]}")
 
     # --- answers ----------------------------------------------------------------------------------------------------
 

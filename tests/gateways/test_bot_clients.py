@@ -34,7 +34,7 @@ class Scripted(Bot):
         self.salvos = list(salvos)
         self.fleet = fleet
         self.results: list[m.SalvoResolved] = []
-        self.heard: list[tuple[str, str, bool]] = []
+        self.received: list[tuple[str, str, bool]] = []
         self.view: View | None = None
         self.winner: str | None = None
 
@@ -51,7 +51,7 @@ class Scripted(Bot):
         self.results.append(result)
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
-        self.heard.append((sender, text, private))
+        self.received.append((sender, text, private))
 
     def on_game_over(self, winner: str | None, stats: object) -> None:
         self.winner = winner
@@ -139,8 +139,8 @@ class JsonServer:
         self.board: object = None
 
     def answer(self, line: str) -> str:
-        said = json.loads(line)
-        kind, body = said["type"], said["body"]
+        sent = json.loads(line)
+        kind, body = sent["type"], sent["body"]
         ok = True
         match kind:
             case "SHOT":
@@ -412,12 +412,12 @@ def test_a_bot_comes_back_to_a_server_that_was_busy_or_hung_up(monkeypatch: pyte
 
 
 def test_a_bot_reads_how_its_game_ended_from_a_referee_that_says_no_more() -> None:
-    for said, winner in (("won", "me"), ("lost", "it"), ("tie", "")):
+    for sent, winner in (("won", "me"), ("lost", "it"), ("tie", "")):
         bot = Scripted()
         client = SmackdownBotClient(bot, "me", "it", "seed")
         client.cut_off()
         assert client.report is None
-        client.receive(f"|INFO|{said} game|END|")
+        client.receive(f"|INFO|{sent} game|END|")
         client.cut_off()
         assert client.report is not None
         assert (client.report.winner, bot.winner) == (winner, winner)

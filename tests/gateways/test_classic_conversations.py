@@ -101,10 +101,10 @@ def go_wrong(address: tuple[str, int], wrong: str, turns: int, seed: int, *, lea
         if wrong == ANOTHER_REPLY and program.next() == "SA1":
             wrong = wrong.replace("A1", "A2")  # now and then the house really shoots there
         line.send(wrong)
-        heard = [line.receive(SECONDS) for _ in range(2)]
-        while heard[-1]:
-            heard.append(line.receive(SECONDS))
-        assert heard[-2:] == ["E", ""], (wrong, heard)
+        received = [line.receive(SECONDS) for _ in range(2)]
+        while received[-1]:
+            received.append(line.receive(SECONDS))
+        assert received[-2:] == ["E", ""], (wrong, received)
 
 
 def test_a_reply_that_no_fleet_can_give_ends_the_game(tmp_path: Path) -> None:

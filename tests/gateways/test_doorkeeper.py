@@ -99,13 +99,13 @@ def test_a_roster_that_cannot_be_read_changes_nothing(roster: Roster) -> None:
     keeper = RosterWatcher(roster, register, lambda accounts: furnished.append(len(accounts)))
     secret = roster.add("red")
     keeper.look()
-    kept = roster.path.read_text()
+    stored = roster.path.read_text()
     roster.path.write_text("{")
     with pytest.raises(RosterError, match="roster_corrupt"):
         keeper.look()
     assert register.has("red", secret)
     assert len(furnished) == 1
-    roster.path.write_text(kept)
+    roster.path.write_text(stored)
     keeper.look()
     assert len(furnished) == 2
 
@@ -117,11 +117,11 @@ def test_a_roster_whose_file_is_gone_strikes_nobody_off(roster: Roster, tmp_path
     keeper.look()  # nobody yet, and no complaint
     secret = roster.add("red")
     keeper.look()
-    kept = roster.path.rename(tmp_path / "away")
+    stored = roster.path.rename(tmp_path / "away")
     with pytest.raises(RosterError, match=r"roster_missing: .*roster.json is gone"):
         keeper.look()
     assert register.has("red", secret)
-    kept.rename(roster.path)
+    stored.rename(roster.path)
     keeper.look()
     roster.remove("red")
     keeper.look()

@@ -47,13 +47,13 @@ def test_a_result_stands_a_second_there_and_people_have_minutes_for_a_turn() -> 
 def test_what_somebody_has_said_holds_at_every_table(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = {"over_seconds": 300, "turn_seconds": 30}
+    changes = {"over_seconds": 300, "turn_seconds": 30}
     file = tmp_path / "contest.toml"
-    file.write_text("".join(f"{key} = {value}\n" for key, value in said.items()) if source == "file" else "")
+    file.write_text("".join(f"{key} = {value}\n" for key, value in changes.items()) if source == "file" else "")
     if source == "environment":
-        for key, value in said.items():
+        for key, value in changes.items():
             monkeypatch.setenv(f"SALVO_{key.upper()}", str(value))
-    given = GIVEN | (said if source == "option" else {})
+    given = GIVEN | (changes if source == "option" else {})
     assert set(limits(load_settings(given, file)).values()) == {(30, 300)}
     assert load_settings(given, file).with_journal().gateway_limits(for_people=True).turn_ms == 30_000
 

@@ -70,10 +70,10 @@ def test_a_boat_does_not_go_on_in_the_next_row() -> None:
     ],
 )
 def test_an_xbs_message_is_its_type_and_its_values(line: str, kind: str, values: tuple[str, ...]) -> None:
-    said = protocol_text.read(line)
-    assert said is not None
-    assert (said.kind, said.values) == (kind, values)
-    assert said.value(9) == ""
+    message = protocol_text.read(line)
+    assert message is not None
+    assert (message.kind, message.values) == (kind, values)
+    assert message.value(9) == ""
 
 
 @pytest.mark.parametrize("line", ["", " ", "|", "g", "GG", "X|1", "hello", "\u0130|x"])

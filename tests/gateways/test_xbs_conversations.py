@@ -83,7 +83,7 @@ def _two_that_end_a_game_before_the_onlooker_hears_of_it(hall: Hall, example: Ga
     first, second = clients = [hall.come(example, name) for name in ("ann", "bob")]
     for client in clients:
         client.say(f"J|{client.name}|{BOARD}")
-    if "N|bob" in first.told:
+    if "N|bob" in first.received:
         first, second = second, first
     first.say("K|")
     hall.onlooker_is_late = True
@@ -97,10 +97,10 @@ def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
     hall = Hall(book, players=2, over_ms=1000)
     example = door(hall.watch, book)
     clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
-    assert not any(client.ended or client.told[-1].startswith("R|") for client in clients)
+    assert not any(client.ended or client.received[-1].startswith("R|") for client in clients)
     hall.onlooker_is_late = False
     hall.settle()
-    assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
+    assert all(client.ended and client.received[-1].startswith("R|") for client in clients)
     assert hall.come(example, "again").hear().split("|")[3] == "N"
 
 
@@ -110,7 +110,7 @@ def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_i
     example = door(hall.watch, book)
     clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, example)
     hall.wait(2)
-    assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
+    assert all(client.ended and client.received[-1].startswith("R|") for client in clients)
 
 
 def test_a_gateway_that_closes_tells_results_first() -> None:
@@ -122,7 +122,7 @@ def test_a_gateway_that_closes_tells_results_first() -> None:
     for client in clients:
         client.handler.dismiss()
     hall.settle()
-    assert all(client.ended and client.told[-1].startswith("R|") for client in clients)
+    assert all(client.ended and client.received[-1].startswith("R|") for client in clients)
 
 
 def test_a_place_that_a_gateway_left_when_it_was_killed_is_taken_with_a_new_board() -> None:
@@ -184,9 +184,9 @@ def test_each_spelling_comes_back_to_its_own_seat_also_at_a_gateway_that_was_sta
     for name in ("WOPR", "wopr"):
         client = hall.come(example, name)
         client.say(f"J|{name}|")
-        told = client.hear_all()
-        assert told[1:3] == [f"J|{name}", f"Y|{BOARD}"]
-        assert f"B|{name}||{'.' * 100}|0|0" in told
+        received = client.hear_all()
+        assert received[1:3] == [f"J|{name}", f"Y|{BOARD}"]
+        assert f"B|{name}||{'.' * 100}|0|0" in received
 
 
 def test_what_the_host_does_reaches_the_clients_in_their_own_words() -> None:
@@ -196,16 +196,16 @@ def test_what_the_host_does_reaches_the_clients_in_their_own_words() -> None:
     for client in clients:
         client.say(f"J|{client.name}|{BOARD}")
 
-    def told(do: m.HostAction, **argument: Any) -> list[list[str]]:
+    def received(do: m.HostAction, **argument: Any) -> list[list[str]]:
         for client in clients:
             client.hear_all()
         hall.service.act("", m.HostCommand(m.TERMINAL_HOST, do, **argument))
         hall.settle()
         return [client.hear_all() for client in clients]
 
-    [first] = {line for each in told(m.HostAction.START) for line in each if line.startswith("N|")}
-    assert told(m.HostAction.ANNOUNCE, text="Lunch is at noon") == [["M||Lunch is at noon"]] * 2
-    for each in told(m.HostAction.SKIP):
+    [first] = {line for each in received(m.HostAction.START) for line in each if line.startswith("N|")}
+    assert received(m.HostAction.ANNOUNCE, text="Lunch is at noon") == [["M||Lunch is at noon"]] * 2
+    for each in received(m.HostAction.SKIP):
         assert f"K|{first[2:]}|skipped by the host" in each
-    for each in told(m.HostAction.ABORT):
+    for each in received(m.HostAction.ABORT):
         assert any(line.startswith("F|aborted|") for line in each)

@@ -51,17 +51,17 @@ def test_the_corpus_is_as_large_and_as_eventful_as_promised() -> None:
     steps = [line for line in lines if "n" in line]
     kinds = Counter(key for line in steps for key in line if key in steps_form.INPUTS)
     assert set(kinds) == {"participate", "place", "fire", "skip", "unreadable", "time", "resume"}
-    said = [each for line in steps for each in line["says"]]
-    told = Counter(kind for each in said for kind in each)
-    assert {"left", "dropped", "turn_resumed", "refused", "placement_refused", "forgotten", "won"} <= set(told)
-    codes = {each["refused"]["code"] for each in said if "refused" in each}
+    announced = [each for line in steps for each in line["says"]]
+    shown = Counter(kind for each in announced for kind in each)
+    assert {"left", "dropped", "turn_resumed", "refused", "placement_refused", "forgotten", "won"} <= set(shown)
+    codes = {each["refused"]["code"] for each in announced if "refused" in each}
     assert {"not_your_turn", "turn_timeout", "stale_context", "unknown_target", "off_grid", "not_json"} <= codes
-    assert {"given", "shown", "revealed"} <= set(told)
+    assert {"given", "shown", "revealed"} <= set(shown)
     assert {"own_board", "shot_before", "no_skipping"} <= codes
-    assert {len(each["won"].get("tied", ())) for each in said if "won" in each} == {0, 2}
+    assert {len(each["won"].get("tied", ())) for each in announced if "won" in each} == {0, 2}
     assert {line["rules"]["rules"] for line in lines if "rules" in line} == {*BOOKS, "small"}
     assert any("fire" in line and not line["says"] for line in steps), "a void shot"
-    assert any(each["result"]["defeated"] and not each["result"]["shots"] for each in said if "result" in each)
+    assert any(each["result"]["defeated"] and not each["result"]["shots"] for each in announced if "result" in each)
     assert {len(line["limits"]) for line in lines if "limits" in line} == {5, 6}, "with and without a number of players"
 
 

@@ -116,14 +116,14 @@ def ask(address: str, body: Any = None, method: str | None = None) -> Any:
     """Return what a command comes to; no proxy is between us and this machine's own driver."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(address, data, {"Content-Type": "application/json"}, method=method)
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Told)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Answer)
     with opener.open(request, timeout=_START_SECONDS) as answer:
         value = json.load(answer)["value"]
     assert not (isinstance(value, dict) and "error" in value), f"{value['error']}: {value['message']}"
     return value
 
 
-class _Told(urllib.request.HTTPErrorProcessor):
+class _Answer(urllib.request.HTTPErrorProcessor):
     """An error of WebDriver is an answer that says why."""
 
     def http_response(self, request: Any, response: Any) -> Any:
@@ -165,27 +165,27 @@ def browser() -> Iterator[Browser]:
 def _chromedriver(profile: str) -> Iterator[str]:
     """Start chromedriver, which ends when the port that it gets on IPv6 is in use on IPv4, and then once more."""
     command, environment = [path_of("chromium", "chromedriver"), "--port=0"], {**os.environ, "HOME": profile}
-    said = ""
+    printed = ""
     for _ in range(_STARTS):
         with started(command, stdout=PIPE, stderr=STDOUT, env=environment) as driver:
             assert driver.stdout is not None
-            port, said = _port_of(driver.stdout)
+            port, printed = _port_of(driver.stdout)
             if port is not None:
                 yield f"http://127.0.0.1:{port}"
                 return
-    raise AssertionError(f"chromedriver ended: {said}")
+    raise AssertionError(f"chromedriver ended: {printed}")
 
 
 def _port_of(output: Iterator[str]) -> tuple[int | None, str]:
     """Return the port, None if the program has ended, and what it has said."""
-    end, said = time.monotonic() + _START_SECONDS, ""
+    end, printed = time.monotonic() + _START_SECONDS, ""
     for line in output:
-        said += line
+        printed += line
         found = re.search(r"started successfully on port (\d+)", line)
         if found:
-            return int(found[1]), said
-        assert time.monotonic() < end, said
-    return None, said
+            return int(found[1]), printed
+        assert time.monotonic() < end, printed
+    return None, printed
 
 
 def colour(window: Browser, selector: str, what: str) -> Colour:

@@ -38,15 +38,15 @@ def run(
         chdir(cwd or "."),
         patch.dict(os.environ, clean | dict(environment or {}), clear=True),
         patch.object(linux, "is_single_threaded", lambda: True),  # as the command is; xdist's threads are beside us
-        _process_state_kept(),
+        _process_state_restored(),
         open(os.devnull) as nothing,
         patch.object(sys, "stdin", nothing),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
         code = _exit_code(list(arguments))
-    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
-    return subprocess.CompletedProcess(["salvo", *arguments], code, *said)
+    output = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    return subprocess.CompletedProcess(["salvo", *arguments], code, *output)
 
 
 def _exit_code(arguments: list[str]) -> int:
@@ -57,9 +57,9 @@ def _exit_code(arguments: list[str]) -> int:
 
 
 @contextmanager
-def _process_state_kept() -> Iterator[None]:
+def _process_state_restored() -> Iterator[None]:
     """Put back what a command changes of its process: who hears signals, and where the log goes."""
-    heard = {
+    received = {
         number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     }
     root = logging.getLogger()
@@ -73,7 +73,7 @@ def _process_state_kept() -> Iterator[None]:
         signal.alarm(0)
         root.handlers[:] = handlers
         root.setLevel(level)
-        for number, handler in heard.items():
+        for number, handler in received.items():
             signal.signal(number, handler)
 
 

@@ -45,11 +45,11 @@ def flood(port: int, qos: int, enough: int) -> int:
     selector.register(sys.stdin, selectors.EVENT_READ)
     print("ready", flush=True)
     at = sent = acknowledged = 0
-    said = False
+    reported = False
     while True:
         taken = acknowledged // 4 if qos else sent * count // len(shots)
-        if taken >= enough and not said:
-            said = True
+        if taken >= enough and not reported:
+            reported = True
             print("enough", flush=True)
         for key, events in selector.select():
             if key.fileobj is sys.stdin:

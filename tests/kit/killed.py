@@ -106,9 +106,9 @@ class Stage:
         """Kill everything, and return what each process said and how each proof ends."""
         for process in self._running:
             process.kill()
-        said = [f"{process.args!r} {process.returncode}: {process.communicate()}" for process in self._running]
+        output = [f"{process.args!r} {process.returncode}: {process.communicate()}" for process in self._running]
         ends = [f"{path}: {path.read_text()[-1000:]}" for path in self.folder.glob("*.proof.jsonl")]
-        return "\n".join(said + ends)
+        return "\n".join(output + ends)
 
     def seat(self, team: str, bot: Bot) -> threading.Thread:
         """Let a team that nobody kills play in this process."""
@@ -142,6 +142,6 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 def ends(team: subprocess.Popen[str]) -> str:
     """Wait until a team has ended, and return what it said of its proof."""
-    _, said = team.communicate(timeout=SECONDS)
-    assert team.returncode == 0, said
-    return said
+    _, output = team.communicate(timeout=SECONDS)
+    assert team.returncode == 0, output
+    return output

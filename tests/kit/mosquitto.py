@@ -33,8 +33,8 @@ def start_mosquitto(config: Path) -> subprocess.Popen[bytes]:
     with config.open("a") as more:
         more.write("log_dest stderr\nlog_type error\nlog_type information\n")  # standard output is buffered
     log = config.with_suffix(".log")
-    with log.open("wb") as said:
-        process = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stdout=said, stderr=said)
+    with log.open("wb") as output:
+        process = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stdout=output, stderr=output)
     try:
         until(lambda: b" running\n" in log.read_bytes() or process.poll() is not None, log.read_text)
         assert process.poll() is None, f"mosquitto ended with {process.returncode}: {log.read_text()}"

@@ -41,7 +41,7 @@ class Observer:
         self._connection.close()
 
 
-def said(topic: str, payload: bytes) -> Callable[[list[Inbound]], bool]:
+def announced(topic: str, payload: bytes) -> Callable[[list[Inbound]], bool]:
     return lambda seen: any((message.topic, message.payload) == (topic, payload) for message in seen)
 
 

@@ -63,17 +63,17 @@ class Visitor:
         return Answer(start["status"], {key.decode(): value.decode() for key, value in start["headers"]}, parts)
 
     async def _call(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[Any, bytes]:
-        said: list[Any] = []
+        received: list[Any] = []
         sent = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def receive() -> Any:
             return next(sent, {"type": "http.disconnect"})
 
         async def send(message: Any) -> None:
-            said.append(message)
+            received.append(message)
 
         await self._app(_scope(method, path, headers), receive, send)
-        return said[0], b"".join(message.get("body", b"") for message in said[1:])
+        return received[0], b"".join(message.get("body", b"") for message in received[1:])
 
     async def enter(self) -> None:
         """Come in with the key, and keep the cookie."""

@@ -47,7 +47,7 @@ class Read(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.texts.append((self._tag, data))
 
-    def told(self, *tags: str) -> str:
+    def shown(self, *tags: str) -> str:
         return " ".join(" ".join(text for tag, text in self.texts if not tags or tag in tags).split())
 
 

@@ -70,8 +70,8 @@ def shoot_cells(person: Terminal, book: RuleBook, left: list[tuple[int, int]]) -
 
 def turn_of(page: str) -> tuple[int, int]:
     """Turn and shots that the title line tells when it is the person's turn; else zeros."""
-    told = re.match(r"Shoot .*turn (\d+) +(\d+) shot", page)
-    return (int(told[1]), int(told[2])) if told is not None else (0, 0)
+    title = re.match(r"Shoot .*turn (\d+) +(\d+) shot", page)
+    return (int(title[1]), int(title[2])) if title is not None else (0, 0)
 
 
 def pond_file(folder: Path, like: str) -> str:

@@ -20,7 +20,7 @@ from salvo_server.status import ask_status
 SECONDS = 240.0
 
 
-class Heard:
+class Announced:
     """Keeps what the referee announced, and wakes who waits for it.
 
     Attributes:

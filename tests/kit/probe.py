@@ -52,7 +52,7 @@ class Greeting(NamedTuple):
         return "accepted" if self.accepted else REFUSALS.get(self.code, f"code {self.code}")
 
 
-class Heard(NamedTuple):
+class Delivery(NamedTuple):
     """A message that came."""
 
     topic: str
@@ -71,7 +71,7 @@ class Probe:
     """One connection.
 
     Attributes:
-        heard: messages so far, in order.
+        received: messages so far, in order.
         alive: whether the broker has not hung up.
     """
 
@@ -85,7 +85,7 @@ class Probe:
         Raises:
             ProbeError: ``unreachable``, or ``bad_certificate``.
         """
-        self.heard: list[Heard] = []
+        self.received: list[Delivery] = []
         self.answer_seconds = answer_seconds
         self.alive = True
         self._left = b""
@@ -166,15 +166,15 @@ class Probe:
         with contextlib.suppress(OSError):
             self.socket.sendall(raw)
 
-    def wait_for(self, wanted: Callable[[Heard], bool], seconds: float) -> Heard | None:
+    def wait_for(self, wanted: Callable[[Delivery], bool], seconds: float) -> Delivery | None:
         """Return the first such message among those heard and those that arrive in time."""
         end = time.monotonic() + seconds
         looked_at = 0
         while True:
-            for message in self.heard[looked_at:]:
+            for message in self.received[looked_at:]:
                 if wanted(message):
                     return message
-            looked_at = len(self.heard)
+            looked_at = len(self.received)
             left = end - time.monotonic()
             if left <= 0 or not self.alive:
                 return None
@@ -275,7 +275,7 @@ class Probe:
                 if first & 6:
                     self.say(b"\x40\2" + rest[:2])
                     rest = rest[2:]
-                self.heard.append(Heard(topic, rest, bool(first & 1)))
+                self.received.append(Delivery(topic, rest, bool(first & 1)))
             case kind if kind == _PUBACK:
                 self._acknowledged.add(struct.unpack("!H", body[:2])[0])
             case kind if kind == _SUBACK:

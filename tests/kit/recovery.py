@@ -108,11 +108,11 @@ class LoggedWorld(World):
     """A journal that outlives its servers, which all have one identity.
 
     Attributes:
-        heard: payloads of the log, over all servers.
+        received: payloads of the log, over all servers.
     """
 
     def __init__(self, path: Path, **given: Any) -> None:
-        self.heard: list[bytes] = []
+        self.received: list[bytes] = []
         self.given = {"identity": IDENTITY, "draw": "fair"} | given
         super().__init__(path)
 
@@ -122,8 +122,8 @@ class LoggedWorld(World):
 
     def run(self, service: Service | None = None) -> None:
         super().run(service)
-        self.heard += [payload for topic, payload in self.wire.said if topic == "/game/log"]
-        self.wire.said = [(topic, payload) for topic, payload in self.wire.said if topic != "/game/log"]
+        self.received += [payload for topic, payload in self.wire.announced if topic == "/game/log"]
+        self.wire.announced = [(topic, payload) for topic, payload in self.wire.announced if topic != "/game/log"]
 
     def play(self) -> None:
         """Play to the end: everybody fires at the other's cells, one after the other."""
@@ -139,9 +139,9 @@ class LoggedWorld(World):
             self.run()
         assert self.table.referee.state is State.OVER
 
-    def first_heard(self) -> list[bytes]:
+    def first_received(self) -> list[bytes]:
         """Each payload once, in the order of its first appearance."""
-        return list(dict.fromkeys(self.heard))
+        return list(dict.fromkeys(self.received))
 
     def from_journal(self) -> list[bytes]:
         header, steps = repeat_game(self.journal.game("", 1))

@@ -30,7 +30,7 @@ class Room:
         self.views: Follower = Follower() if delay_ms is None else RefereeViews(delay_ms)
         self.now = 1_000_000
         self.steps: list[tuple[m.Input, int]] = []
-        self.said: list[tuple[int, Publication]] = []
+        self.announced: list[tuple[int, Publication]] = []
         for name in fleets:
             self.do(m.Participate(name, b""))
         for name, fleet in fleets.items():
@@ -41,13 +41,13 @@ class Room:
         self.now = self.now if at is None else at
         step = self.table.carry_out(command, self.now)
         self.steps.append((command, self.now))
-        self.said += [(self.now, each) for each in self.views.follow(self.table, step)]
+        self.announced += [(self.now, each) for each in self.views.follow(self.table, step)]
         self.look()
         return step
 
     def look(self, at: int | None = None) -> None:
         self.now = self.now if at is None else at
-        self.said += [(self.now, each) for each in self.views.take_due(self.now)]
+        self.announced += [(self.now, each) for each in self.views.take_due(self.now)]
 
     def fire(self, target: str, *cells: tuple[int, int]) -> None:
         for x, y in cells:
@@ -56,6 +56,6 @@ class Room:
             self.do(m.Fire(current.name, target, x, y))
 
     def seen(self) -> list[m.RefereeView]:
-        read = [read_announcement(topics.parse(p.topic), p.payload) for _, p in self.said if p.payload]
+        read = [read_announcement(topics.parse(p.topic), p.payload) for _, p in self.announced if p.payload]
         assert all(isinstance(view, m.RefereeView) for view in read)
         return read  # type: ignore[return-value]

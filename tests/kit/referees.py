@@ -73,12 +73,12 @@ def rival(referee: Referee) -> str:
 
 def fire(referee: Referee, target: str, *cells: tuple[int, int], now: int = NOW) -> list[m.Announcement]:
     """Fire shots of whoever's turn it is."""
-    said: list[m.Announcement] = []
+    announced: list[m.Announcement] = []
     for x, y in cells:
         assert referee.current is not None
-        said += referee.receive(m.Fire(referee.current.name, target, x, y), now)
-    return said
+        announced += referee.receive(m.Fire(referee.current.name, target, x, y), now)
+    return announced
 
 
-def kinds(said: list[m.Announcement]) -> list[str]:
-    return [type(each).__name__ for each in said]
+def kinds(announced: list[m.Announcement]) -> list[str]:
+    return [type(each).__name__ for each in announced]

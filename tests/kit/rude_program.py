@@ -76,24 +76,26 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
             subprocess.Popen([sys.executable, "-c", f"import time; time.sleep(60)  # {os.getcwd()}"])
             write(answer)
         case "says":
-            said = [{"text": "Ahoy!"}, {"text": "you are next", "to": asked["opponents"][0]}, {"text": "\n"}]
-            said.append({"text": "who?", "to": "nobody"})
-            write(json.dumps(json.loads(answer) | {"say": said}) + "\n")
+            lines = [{"text": "Ahoy!"}, {"text": "you are next", "to": asked["opponents"][0]}, {"text": "\n"}]
+            lines.append({"text": "who?", "to": "nobody"})
+            write(json.dumps(json.loads(answer) | {"say": lines}) + "\n")
 
 
 for line in sys.stdin:
-    told = json.loads(line)
+    question = json.loads(line)
     write(owed)
     owed = ""
-    if told["type"] == "fleet":
-        write(json.dumps({"id": told["id"], "skip": True}) + "\n")
-    elif told["type"] == "turn":
-        own_results += sum("fired" in result for result in told["results"])
-        target = told["opponents"][0]
-        cells = [number for number, letter in enumerate(told["boards"][target]) if letter == "."][: told["shots"]]
+    if question["type"] == "fleet":
+        write(json.dumps({"id": question["id"], "skip": True}) + "\n")
+    elif question["type"] == "turn":
+        own_results += sum("fired" in result for result in question["results"])
+        target = question["opponents"][0]
+        cells = [number for number, letter in enumerate(question["boards"][target]) if letter == "."][
+            : question["shots"]
+        ]
         shots = [{"player": target, "x": cell % 10 + 1, "y": cell // 10 + 1} for cell in cells]
-        answered = json.dumps({"id": told["id"], "shots": shots}) + "\n"
+        answered = json.dumps({"id": question["id"], "shots": shots}) + "\n"
         if own_results + 1 == when or (misdeed_stays and own_results + 1 > when):
-            misbehave(told, answered)
+            misbehave(question, answered)
         else:
             write(answered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kit.players import Heard
+from kit.players import Announced
 from salvo import messages as m
 from salvo.player import Bot
 from salvo.rules import SALVO, Placement
@@ -18,7 +18,7 @@ Shots = list[tuple[str, int, int]]
 Game = tuple[Mapping[str, set[Placement]], Shots, list[m.SalvoResolved]]
 
 
-class HeardAll(Heard):
+class AnnouncedAndSent(Announced):
     """Keeps what the teams have sent, too."""
 
     def __init__(self) -> None:
@@ -52,5 +52,5 @@ def in_arena(first: Bot) -> Game:
     return {name: set(fleet.placements) for name, fleet in outcome.fleets.items()}, shots, results
 
 
-def one_fleet(said: list[m.Announcement]) -> bool:
-    return sum(isinstance(a, m.PlacementJudged) and a.approved for a in said) >= len(SALVO.fleet)
+def one_fleet(announced: list[m.Announcement]) -> bool:
+    return sum(isinstance(a, m.PlacementJudged) and a.approved for a in announced) >= len(SALVO.fleet)

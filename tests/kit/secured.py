@@ -73,7 +73,7 @@ class Client:
 
     Attributes:
         refusal: why the broker did not accept it; None when it did.
-        heard: (topic, payload, retained) of everything that came.
+        received: (topic, payload, retained) of everything that came.
         lost: how often the connection ended without having been closed.
     """
 
@@ -89,7 +89,7 @@ class Client:
         ca: str | None = None,
         websocket: bool = False,
     ) -> None:
-        self.heard: set[tuple[str, str, bool]] = set()
+        self.received: set[tuple[str, str, bool]] = set()
         self.refusal: str | None = None
         self.lost = 0
         self.session_present = False
@@ -141,7 +141,7 @@ class Client:
 
     def _message(self, client: Any, userdata: Any, message: paho.MQTTMessage) -> None:
         with self._news:
-            self.heard.add((message.topic, message.payload.decode(), message.retain))
+            self.received.add((message.topic, message.payload.decode(), message.retain))
             self._news.notify_all()
 
     def _published(self, client: Any, userdata: Any, mid: int, *_: Any) -> None:
@@ -177,13 +177,13 @@ class Client:
 
     def wait_for(self, topic: str, payload: str) -> None:
         """Return when a message has come; what was sent before it on this connection has come by then, too."""
-        self._wait(lambda: any((t, p) == (topic, payload) for t, p, _ in self.heard) or self.lost)
+        self._wait(lambda: any((t, p) == (topic, payload) for t, p, _ in self.received) or self.lost)
 
     def until(self, holds: Any) -> None:
         self._wait(holds)
 
     def forget(self) -> None:
-        self.heard.clear()
+        self.received.clear()
 
     def close(self) -> None:
         self._closing = True

@@ -25,12 +25,12 @@ class Thief(Bot):
     """
 
     guesses: ClassVar[Sequence[int]] = ()
-    told: Sequence[int | str] = ()
+    seen: Sequence[int | str] = ()
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
         super().prepare(name, seed, game)
         guessed: list[int | str] = [guess for guess in self.guesses if own_seed(guess, name, game) == seed]
-        self._things = guessed or [seed, *self.told]
+        self._things = guessed or [seed, *self.seen]
         self._aims: list[Shot] | None = None
 
     def choose_salvo(self, view: View) -> Sequence[Shot]:
@@ -59,9 +59,9 @@ def main() -> None:
     """Play as a program that takes everything for a seed that the line of a game says."""
     answering = BotServer(Thief)
     for line in sys.stdin.buffer:
-        said = json.loads(line)
-        if said["type"] == "game":
-            Thief.told = [said["seed"], *(said[key] for key in said if key != "rules")]
+        line_value = json.loads(line)
+        if line_value["type"] == "game":
+            Thief.seen = [line_value["seed"], *(line_value[key] for key in line_value if key != "rules")]
         answering.answer(line, sys.stdout.buffer)
 
 

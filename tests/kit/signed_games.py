@@ -27,7 +27,7 @@ class Moment:
     """A command, what everybody heard of it, and what was logged."""
 
     command: m.Input | None
-    said: tuple[m.Announcement, ...]
+    announced: tuple[m.Announcement, ...]
     log: tuple[bytes, ...]
 
 
@@ -68,9 +68,9 @@ def play(
         clock += 10
         step = table.carry_out(command, clock)
         assert step.recorded, command
-        said = tuple(a for a in step.announcements if not hasattr(a, "to"))
-        turns.extend(a for a in said if isinstance(a, m.TurnBegan))
-        moments.append(Moment(command, said, tuple(p.payload for p in log.take_in(step))))
+        announced = tuple(a for a in step.announcements if not hasattr(a, "to"))
+        turns.extend(a for a in announced if isinstance(a, m.TurnBegan))
+        moments.append(Moment(command, announced, tuple(p.payload for p in log.take_in(step))))
 
     for name in FLEETS:
         do(m.Participate(name, name.encode()))

@@ -32,13 +32,13 @@ class Line:
     """A client's end of a connection; the broker reads as much as from a socket, and only when it wants to.
 
     Attributes:
-        heard: what the broker sent.
+        received: what the broker sent.
         to_send: what it has not read yet.
         is_open: whether the broker has not ended it.
     """
 
     def __init__(self, broker: HardenedBroker, user: str, *, greets: bool = True) -> None:
-        self.heard = bytearray()
+        self.received = bytearray()
         self.to_send = b""
         self.is_open = True
         self._is_read = True
@@ -60,7 +60,7 @@ class Line:
     # --- what a peer needs of its connection ----------------------------------------------------------------------
 
     def write(self, packets: bytes) -> None:
-        self.heard += packets
+        self.received += packets
 
     def pause_reading(self) -> None:
         self._is_read = False
@@ -106,7 +106,9 @@ class Hall:
     async def settle(self) -> None:
         """Let the loop come round until nothing more is read or said at this time."""
         before = None
-        while before != (now := [(len(line.to_send), len(line.peer._unread), len(line.heard)) for line in self.lines]):
+        while before != (
+            now := [(len(line.to_send), len(line.peer._unread), len(line.received)) for line in self.lines]
+        ):
             before = now
             for _ in range(_STEPS):
                 await self.turn()

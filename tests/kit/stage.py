@@ -41,7 +41,7 @@ class Stage:
     Attributes:
         reports: whether the broker reports which connection published a message; each team has one of its name.
         current: whose turn it is, when a game is on.
-        heard: what was published since :meth:`hush`, as topic and payload.
+        received: what was published since :meth:`hush`, as topic and payload.
     """
 
     def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, reports: bool = False, **given: Any) -> None:
@@ -99,15 +99,15 @@ class Stage:
 
     def hush(self) -> None:
         """Forget what was published so far."""
-        self.edge.said.clear()
+        self.edge.announced.clear()
 
     @property
-    def heard(self) -> list[tuple[str, bytes]]:
-        return self.edge.said
+    def received(self) -> list[tuple[str, bytes]]:
+        return self.edge.announced
 
     def codes(self) -> list[str]:
         """Return the codes on all error topics since :meth:`hush`."""
-        return [text.decode().partition(":")[0] for topic, text in self.heard if topic.endswith("/error")]
+        return [text.decode().partition(":")[0] for topic, text in self.received if topic.endswith("/error")]
 
     # --- what teams do --------------------------------------------------------------------------------------------
 

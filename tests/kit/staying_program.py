@@ -41,23 +41,23 @@ def misbehave(turn: dict[str, Any]) -> None:
 if misdeed == "lingers":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for line in sys.stdin:
-    told = json.loads(line)
-    number = told.pop("id", 0)
-    with open(file, "a") as kept:
-        kept.write(f"{os.getpid()} {json.dumps(told)}\n")
-    told["id"] = number
-    if told["type"] == "game":
-        game, draw = told["game"], random.Random(told["seed"])
-    elif told["type"] == "fleet":
+    asked = json.loads(line)
+    number = asked.pop("id", 0)
+    with open(file, "a") as notes:
+        notes.write(f"{os.getpid()} {json.dumps(asked)}\n")
+    asked["id"] = number
+    if asked["type"] == "game":
+        game, draw = asked["game"], random.Random(asked["seed"])
+    elif asked["type"] == "fleet":
         write({"id": number, "skip": True})
-    elif told["type"] == "end" and misdeed == "leaves":
+    elif asked["type"] == "end" and misdeed == "leaves":
         sys.exit(0)
-    elif told["type"] == "end" and misdeed == "chats" and game == when:
+    elif asked["type"] == "end" and misdeed == "chats" and game == when:
         os.write(1, b"good game!\n")
-    elif told["type"] == "turn":
-        shots = choose(told)
+    elif asked["type"] == "turn":
+        shots = choose(asked)
         if game == when and misdeed in ("crashes", "fires-off-grid", "hangs"):
-            misbehave(told)
+            misbehave(asked)
         else:
             write({"id": number, "shots": shots})
 if misdeed == "lingers":

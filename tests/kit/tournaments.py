@@ -87,10 +87,10 @@ class Closes(Fine):
 """
 
 
-def tournament(**said: object) -> Tournament:
-    names = said.pop("names", ("a", "b", "c", "d"))
+def tournament(**settings: object) -> Tournament:
+    names = settings.pop("names", ("a", "b", "c", "d"))
     assert isinstance(names, Sequence)
-    return Tournament(**{"name": "cup", "seed": "1", "bots": dict.fromkeys(names, "random"), **said})  # type: ignore[arg-type]
+    return Tournament(**{"name": "cup", "seed": "1", "bots": dict.fromkeys(names, "random"), **settings})  # type: ignore[arg-type]
 
 
 def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -> TournamentGame:

@@ -31,7 +31,7 @@ class Wire:
         self.on_connect: Callable[[bool], None] | None = None
         self.connected = False
         self.inbox: list[Inbound] = []
-        self.said: list[tuple[str, bytes]] = []
+        self.announced: list[tuple[str, bytes]] = []
         self.retained: dict[str, bytes] = {}
         self.acknowledged: list[Inbound] = []
         self.published = self.delivered = 0
@@ -53,7 +53,7 @@ class Wire:
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         self.published += 1
-        self.said.append((topic, payload))
+        self.announced.append((topic, payload))
         if retain:
             self.retained[topic] = payload
             self.inbox.append(Inbound(topic, payload, False, 0, 1))  # the server hears itself while it sweeps
@@ -68,5 +68,5 @@ class Wire:
         self.delivered = self.published
         return True
 
-    def topics_said(self) -> list[str]:
-        return [topic for topic, _ in self.said]
+    def topics_announced(self) -> list[str]:
+        return [topic for topic, _ in self.announced]

@@ -21,10 +21,10 @@ from salvo_lab.bots.random_bot import RandomBot
 
 
 def results(seed: int, game: int = 1) -> list[SalvoResolved]:
-    heard: list[SalvoResolved] = []
+    received: list[SalvoResolved] = []
     bots: dict[str, Bot] = {"a": Hunter(), "b": RandomBot(), "c": RandomBot()}
-    arena.play(bots, seed=seed, game=game, listener=lambda shots, result: heard.append(result))
-    return heard
+    arena.play(bots, seed=seed, game=game, listener=lambda shots, result: received.append(result))
+    return received
 
 
 def test_the_same_seed_is_the_same_game_and_another_one_is_not() -> None:

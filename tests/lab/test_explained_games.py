@@ -60,8 +60,8 @@ def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
     lines = gzip.decompress((GOLDEN / "2-players-1.jsonl.gz").read_bytes()).splitlines(keepends=True)
     part = tmp_path / "part.jsonl"
     part.write_bytes(b"".join(lines[:40]))
-    told = CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False).stdout
-    assert " so far: luck " in told
+    shown = CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False).stdout
+    assert " so far: luck " in shown
     part.write_bytes(b"".join(lines[:40])[:-10])
     with pytest.raises(SalvoError, match=r"transcript_cut: .*, line 40: the line is not whole"):
         CliRunner().invoke(command, [str(part), *FEW], catch_exceptions=False)

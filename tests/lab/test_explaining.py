@@ -72,23 +72,23 @@ def test_expectations_are_those_of_all_fleets_counted_one_by_one(announce: Annou
     book = replace(POND, announce=announce)
     view = view_of(book)
     fire(view, 1, shots_at([0, 1]), [True, False])
-    told = fire(view, 3, shots_at([4, 15]), [True, False])
+    explained = fire(view, 3, shots_at([4, 15]), [True, False])
     fleets = _agreeing(book)
     assert 20 < len(fleets) < 400
     share = [sum(fleet >> cell & 1 for fleet in fleets) / len(fleets) for cell in range(16)]
-    assert told.maps["you"].chances == pytest.approx(share, abs=0.03)
-    assert [each.chance for each in told.shots] == pytest.approx([share[4], share[15]], abs=0.03)
-    assert told.expected.value == pytest.approx(share[4] + share[15], abs=0.04)
+    assert explained.maps["you"].chances == pytest.approx(share, abs=0.03)
+    assert [each.chance for each in explained.shots] == pytest.approx([share[4], share[15]], abs=0.03)
+    assert explained.expected.value == pytest.approx(share[4] + share[15], abs=0.04)
     best = max(share[one] + share[other] for one, other in combinations(range(2, 16), 2))
-    assert told.best_expected == pytest.approx(best, abs=0.04)
-    assert told.loss.value == pytest.approx(best - share[4] - share[15], abs=0.05)
+    assert explained.best_expected == pytest.approx(best, abs=0.04)
+    assert explained.loss.value == pytest.approx(best - share[4] - share[15], abs=0.05)
     mask = 1 << 4 | 1 << 15
     hits = Counter((fleet & mask).bit_count() for fleet in fleets)
     mean = share[4] + share[15]
     variance = sum(many * (number - mean) ** 2 for number, many in hits.items()) / len(fleets)
-    assert told.spread == pytest.approx(variance**0.5, abs=0.03)
-    assert told.exact
-    assert told.hits == 1
+    assert explained.spread == pytest.approx(variance**0.5, abs=0.03)
+    assert explained.exact
+    assert explained.hits == 1
 
 
 # --- a game by hand -----------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class Explained(Bot):
 
     def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
         super().prepare(name, seed, game)
-        self.told: list[Explanation] = []
+        self.explained: list[Explanation] = []
         self._chooses, self._judges = Explainer("one", 1000), Explainer("other", 1000)
 
     def choose_salvo(self, view: View) -> Sequence[Shot]:
@@ -119,7 +119,7 @@ class Explained(Bot):
     def on_result(self, result: SalvoResolved) -> None:
         if result.player == self.name:
             shots = self._shots[: result.shots]
-            self.told.append(self._outlook.judge(shots, result, over=len(shots) < len(self._shots)))
+            self.explained.append(self._outlook.judge(shots, result, over=len(shots) < len(self._shots)))
 
 
 class Aimless(Explained):
@@ -132,12 +132,12 @@ class Aimless(Explained):
 @pytest.mark.parametrize("announce", list(Announce))
 def test_the_best_shots_have_full_skill_and_random_ones_have_none(announce: Announce) -> None:
     book = replace(POOL, announce=announce)
-    told: dict[type[Explained], list[Explanation]] = {Explained: [], Aimless: []}
-    for game, (kind, each) in enumerate([(kind, each) for kind in told for each in range(2)], start=1):
+    explained: dict[type[Explained], list[Explanation]] = {Explained: [], Aimless: []}
+    for game, (kind, each) in enumerate([(kind, each) for kind in explained for each in range(2)], start=1):
         bot = kind()
         arena.play({"it": bot, "other": RandomBot()}, seed=each, game=game, book=book)
-        told[kind] += bot.told
-    best, aimless = account(told[Explained]), account(told[Aimless])
+        explained[kind] += bot.explained
+    best, aimless = account(explained[Explained]), account(explained[Aimless])
     assert best.skill.error < 0.02
     assert best.skill.value == pytest.approx(1, abs=3 * best.skill.error + 0.01)
     assert aimless.skill.value < 0.85

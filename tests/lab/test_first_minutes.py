@@ -120,7 +120,7 @@ def _python(file: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "error"),
     [
         (FIRES, "mybot.py defines a bot but never plays it; end it with salvo.run(fire)\n"),
         ("import salvo\nclass One(salvo.Bot): ...\n", "end it with salvo.run(One)\n"),
@@ -129,13 +129,13 @@ def _python(file: Path, **env: str) -> subprocess.CompletedProcess[str]:
         ("import salvo\nsalvo.Bot\n", ""),
     ],
 )
-def test_a_bot_that_is_never_played_says_what_is_missing(tmp_path: Path, text: str, told: str) -> None:
+def test_a_bot_that_is_never_played_says_what_is_missing(tmp_path: Path, text: str, error: str) -> None:
     file = tmp_path / "mybot.py"
     file.write_text(text)
     done = _python(file)
     assert done.returncode == 0
-    assert done.stderr.endswith(told)
-    assert bool(done.stderr) == bool(told)
+    assert done.stderr.endswith(error)
+    assert bool(done.stderr) == bool(error)
 
 
 @pytest.mark.parametrize("command", ["play mine.py hunter", "play mine.py hunter --games 2", "solo mine.py --boards 1"])
@@ -172,7 +172,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "error"),
     [
         (
             "play asks.py hunter",
@@ -215,7 +215,7 @@ WRONG = {
     ],
 )
 def test_a_mistake_is_told_with_its_place_and_what_to_do(
-    command: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in WRONG.items():
@@ -226,6 +226,6 @@ def test_a_mistake_is_told_with_its_place_and_what_to_do(
     with pytest.raises(SystemExit) as end:
         main(command.split())
     assert end.value.code in (1, 2)
-    said = capsys.readouterr().err
-    assert re.search(f"error: {told}", said, re.IGNORECASE | re.MULTILINE), said
-    assert "[Errno" not in said
+    output = capsys.readouterr().err
+    assert re.search(f"error: {error}", output, re.IGNORECASE | re.MULTILINE), output
+    assert "[Errno" not in output

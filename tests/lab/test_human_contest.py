@@ -41,8 +41,8 @@ class Place:
         self.person = Person(self.desk, cast(Seat, seat), Random(1))
         self.server = ScriptedServer(self.session)
 
-    def hear(self, *said: m.Announcement, retained: bool = False) -> None:
-        for event in self.server.say(*said, retained=retained):
+    def hear(self, *announced: m.Announcement, retained: bool = False) -> None:
+        for event in self.server.say(*announced, retained=retained):
             self.person.handle(event)
 
     def lobby(self) -> None:
@@ -65,7 +65,7 @@ class Place:
     def sent(self) -> list[str]:
         return [publication.topic for publication in self.session.take_outbox()]
 
-    def told(self) -> list[News]:
+    def received(self) -> list[News]:
         self.person.show()
         return [news for news in self.desk.news() if not isinstance(news, Link | Clock)]
 
@@ -73,14 +73,14 @@ class Place:
 def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent() -> None:
     place = Place()
     place.lobby()
-    [asked] = [news for news in place.told() if isinstance(news, FleetAsked)]
+    [asked] = [news for news in place.received() if isinstance(news, FleetAsked)]
     assert (asked.rules, asked.me, asked.game) == (BOOK, "me", 1)
     place.session.take_outbox()
     place.person.take(FLEET)
     assert place.sent() == [f"/players/me/ships/{ship.name}/place" for ship in BOOK.fleet]
     place.person.take(FLEET)
     assert place.sent() == []
-    assert place.told() == [
+    assert place.received() == [
         Notice(
             "the fleet came too late: "
             "the fleet was not complete when the game began, or its time ended; the team left the list"
@@ -95,29 +95,29 @@ def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypat
     place.lobby()
     place.desk.news()
 
-    def told(*names: str) -> list[News]:
+    def received(*names: str) -> list[News]:
         place.hear(m.PlayersListed(names))
         return place.desk.news()
 
     now = 10.0
-    assert told("me", "ann", "bob") == [Notice("players: me, ann, bob"), Clock("", 70.0)]
+    assert received("me", "ann", "bob") == [Notice("players: me, ann, bob"), Clock("", 70.0)]
     now = 20.0
-    assert told("me", "bob") == [Notice("players: me, bob")]
-    assert told("me", "bob", "ann") == [Notice("players: me, bob, ann")]  # who comes back starts no time
+    assert received("me", "bob") == [Notice("players: me, bob")]
+    assert received("me", "bob", "ann") == [Notice("players: me, bob, ann")]  # who comes back starts no time
 
 
 def test_a_person_talks_to_everybody_and_to_one_player() -> None:
     place = Place()
     place.lobby()
-    place.told()
+    place.received()
     place.person.take(Line("hello"))
     place.person.take(Line("you first", "ann"))
-    assert [json.loads(payload) for _, payload in place.wire.said[-2:]] == [
+    assert [json.loads(payload) for _, payload in place.wire.announced[-2:]] == [
         {"text": "hello"},
         {"text": "you first", "to": "ann"},
     ]
     place.hear(m.ChatPublished("me", "hello"), m.MessagePublished("me", "ann", "thanks"))
-    assert place.told() == [
+    assert place.received() == [
         Notice("you say to ann: you first"),
         Notice("you say: hello"),
         Notice("ann says to you: thanks"),
@@ -130,25 +130,25 @@ def test_a_taunt_answers_the_team_that_shoots_at_the_person() -> None:
     place.turn(1, "ann")
     for taunt in (Taunt(True, "ouch"), Taunt(False, "missed"), Taunt(False, "")):
         place.person.take(taunt)
-    said = len(place.wire.said)
+    announced = len(place.wire.announced)
     hit, missed = BOOK.grid.xy(min(FLEET.cells)), BOOK.grid.xy(BOOK.grid.size - 1)
     for turn, (x, y) in enumerate((hit, missed), start=1):
         place.hear(m.ShotLanded("me", x, y))
         place.hear(m.SalvoResolved(1, turn, "ann", 1, int((x, y) == hit), (), (), ((x, y) == hit,)))
-    assert [json.loads(payload) for _, payload in place.wire.said[said:]] == [{"text": "ouch", "to": "ann"}]
+    assert [json.loads(payload) for _, payload in place.wire.announced[announced:]] == [{"text": "ouch", "to": "ann"}]
 
 
 def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:
     place = Place()
     place.game()
     place.turn(1, "me")
-    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [5]
+    assert [news.sight.shots for news in place.received() if isinstance(news, Seen)] == [5]
     place.person.take(Salvo(1, 1, (Shot("ann", 1, 1), Shot("ann", 2, 1))))
     assert place.sent() == ["/players/ann/fire"] * 2
-    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [3]
+    assert [news.sight.shots for news in place.received() if isinstance(news, Seen)] == [3]
     place.person.take(Salvo(1, 1, ()))
     assert place.sent() == ["/players/me/skip"]
-    assert [news.sight.shots for news in place.told() if isinstance(news, Seen)] == [0]
+    assert [news.sight.shots for news in place.received() if isinstance(news, Seen)] == [0]
 
 
 def test_an_answer_to_a_turn_that_is_over_fires_nothing() -> None:
@@ -156,10 +156,10 @@ def test_an_answer_to_a_turn_that_is_over_fires_nothing() -> None:
     place.game()
     place.turn(1, "me")
     place.turn(2, "ann")
-    place.told()
+    place.received()
     place.person.take(Salvo(1, 1, (Shot("ann", 1, 1),)))
     assert place.sent() == []
-    assert place.told() == [Notice("too late for turn 1")]
+    assert place.received() == [Notice("too late for turn 1")]
 
 
 def test_more_shots_than_are_left_fire_nothing() -> None:
@@ -170,15 +170,15 @@ def test_more_shots_than_are_left_fire_nothing() -> None:
     salvo = Salvo(1, 1, tuple(Shot("ann", x, 1) for x in (1, 2, 3)))
     place.person.take(salvo)
     place.sent()
-    place.told()
+    place.received()
     place.person.take(salvo)
     assert place.sent() == []
-    assert place.told() == [Notice("3 shots; this turn has 2")]
+    assert place.received() == [Notice("3 shots; this turn has 2")]
 
 
 def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
     place = Place()
     place.person.handle(e.Refused("turn_timeout", "2 shots lost"))
-    assert place.told() == [Notice("2 shots lost")]
+    assert place.received() == [Notice("2 shots lost")]
     with pytest.raises(SalvoError, match="not_in_roster: no such team"):
         place.person.handle(e.Refused("not_in_roster", "no such team"))

@@ -53,13 +53,13 @@ class Person:
         self.press = pilot.press
         self.click = pilot.click
         self._pilot = pilot
-        self._heard = 0
+        self._received = 0
 
     async def hear(self, *news: News) -> None:
         for each in news:
             self.desk.show(each)
-        self._heard += 1
-        last = f"heard {self._heard}"
+        self._received += 1
+        last = f"heard {self._received}"
         self.desk.show(Notice(last))
         await self.until(lambda: self.text("news").endswith(last))
         await self._pilot.pause()  # until the page is laid out, too: clicks go by it
@@ -88,9 +88,9 @@ class Person:
 
     @property
     def seconds_left(self) -> int:
-        told = re.search(r"(\d+) s left", self.text("title"))
-        assert told is not None
-        return int(told[1])
+        clock = re.search(r"(\d+) s left", self.text("title"))
+        assert clock is not None
+        return int(clock[1])
 
     @property
     def actions(self) -> list[str]:

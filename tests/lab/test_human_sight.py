@@ -12,13 +12,13 @@ from salvo_lab.human.snapshot import SUNK, Snapshot, incoming_words, result_word
 
 
 def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoResolved:
-    told: dict[str, object] = {
+    given: dict[str, object] = {
         "sunk": (),
         "defeated": (),
         "outcomes_if_announced": None,
         "aims_if_announced": None,
     } | more
-    return SalvoResolved(1, 1, player, shots, hits, **told)  # type: ignore[arg-type]
+    return SalvoResolved(1, 1, player, shots, hits, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

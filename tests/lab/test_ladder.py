@@ -72,8 +72,8 @@ def test_a_climb_ends_between_two_rungs() -> None:
     )
     drawn = list(lines(found, "hunter@0.5", "0", traceback=False))
     assert [line.split()[1] for line in drawn[1:4]] == ["hunter-v1", "hunter@0.5", "random-v1"]
-    told = json.loads(json.dumps(record(found), allow_nan=False))
-    assert (told["beats"], told["compared"][0]["rung"], told["rungs"][1]["name"]) == (1, 2, "hunter-v1")
+    recorded = json.loads(json.dumps(record(found), allow_nan=False))
+    assert (recorded["beats"], recorded["compared"][0]["rung"], recorded["rungs"][1]["name"]) == (1, 2, "hunter-v1")
 
 
 @pytest.mark.parametrize(

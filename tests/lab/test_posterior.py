@@ -26,7 +26,7 @@ BOOKS = [replace(book, spacing=spacing) for book in (TWO, TWO_ROWS) for spacing 
 EVERY_BOOK = pytest.mark.parametrize("book", BOOKS, ids=lambda book: f"{book.name}-{book.spacing}")
 
 
-def told(ships: Sequence[int], salvos: Sequence[Sequence[int]], *, counts: bool, named: bool) -> list[Clue]:
+def clues_of(ships: Sequence[int], salvos: Sequence[Sequence[int]], *, counts: bool, named: bool) -> list[Clue]:
     """What the owner of these ships would answer, told anew here and not by the bots' own reckoning."""
     answers, shot = [], 0
     for cells in salvos:
@@ -53,9 +53,9 @@ def test_draws_are_even_over_all_fleets_that_agree(book: RuleBook, counts: bool,
     truth = every[int(random.random() * len(every))]
     salvos = [(0, 5, 10), (1, 6, 11), (2, 7, 4)]
     for turns in range(len(salvos) + 1):
-        answers = told(truth, salvos[:turns], counts=counts, named=named)
+        answers = clues_of(truth, salvos[:turns], counts=counts, named=named)
         agreeing = Counter(
-            sum(ships) for ships in every if told(ships, salvos[:turns], counts=counts, named=named) == answers
+            sum(ships) for ships in every if clues_of(ships, salvos[:turns], counts=counts, named=named) == answers
         )
         candidates = Candidates(book, alone=True)
         for clue in answers:
@@ -90,7 +90,7 @@ def test_a_cell_that_was_hit_twice_counts_twice() -> None:
 
 def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:
     """Against others who have hit each cell of a ship with a share, before and after the turn in which it sank."""
-    told = [
+    clues_of = [
         Clue((0b11,), 1, turn=1),
         Clue(sunk=(0,), turn=2, others=0.3),
         Clue((1 << 4,), 1, turn=3, sunk=(1,), others=0.4),
@@ -102,7 +102,7 @@ def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:
         likely *= 0.4**free * (1 - 0.4) if short >> 4 & 1 else 0.0
         agrees = ((long | short) & 0b11).bit_count() == 1 and (long | short) >> 4 & 1
         every[long | short] = every.get(long | short, 0.0) + (likely if agrees else 0.0)
-    candidates = learned(TELLING_PUDDLES, told, alone=False)
+    candidates = learned(TELLING_PUDDLES, clues_of, alone=False)
     drawn = draw_by_keys(candidates, generator("weights"), 4000, candidates.weights())
     for cell in range(12):
         exact = sum(likely for fleet, likely in every.items() if fleet >> cell & 1) / sum(every.values())

@@ -74,13 +74,13 @@ class Sworn(Admiral):
     def choose_at(self, view: View, target: str) -> Sequence[Shot]:
         shots = super().choose_at(view, target)
         known = self._known.get((target, is_alone(view)))
-        told = clues(view, target)
-        if known is None or known.clues != told:  # the last cells are fired at without a thought
+        shown = clues(view, target)
+        if known is None or known.clues != shown:  # the last cells are fired at without a thought
             return shots
         for ship, placement in enumerate(self.fleets[target].placements):
             assert mask_of(placement.cells(view.rules)) in [mask for mask, _ in known.places[ship]]
         anew = Candidates(view.rules, alone=is_alone(view))
-        for clue in told:
+        for clue in shown:
             anew.learn(clue)
         assert (anew.places, anew.total, anew.struck) == (known.places, known.total, known.struck)
         return shots

@@ -34,13 +34,13 @@ def _since_3_12(numbers: Iterable[Any], start: Any = 0) -> Any:
     return fsum(added) if any(isinstance(each, float) for each in added) else reduce(add, added)
 
 
-def _on_both(monkeypatch: pytest.MonkeyPatch, told: Callable[[], object]) -> list[object]:
+def _on_both(monkeypatch: pytest.MonkeyPatch, outcome: Callable[[], object]) -> list[object]:
     """Return what is told with either kind of ``sum``."""
     both = []
     for kind in (_before_3_12, _since_3_12):
         with monkeypatch.context() as patched:
             patched.setattr(builtins, "sum", kind)
-            both.append(told())
+            both.append(outcome())
     return both
 
 

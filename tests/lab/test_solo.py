@@ -44,13 +44,13 @@ def test_boards_are_the_same_for_every_bot_and_each_is_another_one() -> None:
         class Spy(kind):  # type: ignore[misc, valid-type]
             def on_game_over(self, winner: str | None, stats: object) -> None:
                 found.extend(
-                    aim[1:] for result in told for aim, hit in zip(result.aims, result.outcomes, strict=True) if hit
+                    aim[1:] for result in line for aim, hit in zip(result.aims, result.outcomes, strict=True) if hit
                 )
 
             def on_result(self, result: SalvoResolved) -> None:
-                told.append(result)
+                line.append(result)
 
-        told: list[Any] = []
+        line: list[Any] = []
         clear(Spy, board, seed=1, book=XBS)
         return sorted(found)
 
@@ -97,23 +97,23 @@ def run(*arguments: str) -> str:
 def test_the_figures_are_the_same_whatever_the_number_of_jobs() -> None:
     here = [clear(Hunter, board, seed="7") for board in range(1, 21)]
     there = json.loads(run("hunter", "--boards", "20", "--seed", "7", "--jobs", "2", "--json"))
-    for told, counts in (("salvos", [each.salvos for each in here]), ("shots", [each.shots for each in here])):
-        assert there[told] == json.loads(json.dumps(asdict(summary(counts))))
-        assert sum(there[told]["histogram"].values()) == 20
+    for line, counts in (("salvos", [each.salvos for each in here]), ("shots", [each.shots for each in here])):
+        assert there[line] == json.loads(json.dumps(asdict(summary(counts))))
+        assert sum(there[line]["histogram"].values()) == 20
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("boards", "ends", "told"),
+    ("boards", "ends", "line"),
     [
         ("2", "os._exit(3)", "exit code 3"),
         ("20", "os._exit(3)", "exit code 3"),
         ("20", "os.kill(os.getpid(), 15)", "killed by SIGTERM"),
     ],
 )
-def test_a_bot_that_ends_its_process_is_told_with_the_board(boards: str, ends: str, told: str, tmp_path: Path) -> None:
+def test_a_bot_that_ends_its_process_is_told_with_the_board(boards: str, ends: str, line: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(_FIRES.format(f"view.game == 2 and {ends}"))
     with pytest.raises(BotError) as raised:
         run(str(file), "--boards", boards, "--jobs", "2")
-    assert str(raised.value).startswith(f"bot_crashed: ended the process: {told} (solo, turn 1; seed 0, game 2)")
+    assert str(raised.value).startswith(f"bot_crashed: ended the process: {line} (solo, turn 1; seed 0, game 2)")

@@ -22,7 +22,7 @@ PROGRAM = Path(__file__).parents[1] / "kit" / "staying_program.py"
 GAMES = 5
 
 
-class Told:
+class Asked:
     """What the processes of a program were told."""
 
     def __init__(self, file: Path) -> None:
@@ -35,19 +35,19 @@ class Told:
 
     def lines(self) -> list[tuple[int, dict[str, Any]]]:
         pairs = (line.split(" ", 1) for line in self.file.read_text().splitlines())
-        return [(int(process), json.loads(told)) for process, told in pairs]
+        return [(int(process), json.loads(asked)) for process, asked in pairs]
 
     @property
     def games(self) -> list[tuple[int, int]]:
         """Process and number of each game, as they began."""
-        return [(process, told["game"]) for process, told in self.lines() if told["type"] == "game"]
+        return [(process, asked["game"]) for process, asked in self.lines() if asked["type"] == "game"]
 
     @property
     def by_game(self) -> dict[int, list[dict[str, Any]]]:
         """What was told of each game."""
         found: dict[int, list[dict[str, Any]]] = {}
-        for _, told in self.lines():
-            found.setdefault(told["game"], []).append(told)
+        for _, asked in self.lines():
+            found.setdefault(asked["game"], []).append(asked)
         return found
 
     def are_gone(self) -> bool:
@@ -67,8 +67,8 @@ def _state(process: int) -> str:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[str], Told]:
-    return lambda name: Told(tmp_path / name)
+def asked(tmp_path: Path) -> Callable[[str], Asked]:
+    return lambda name: Asked(tmp_path / name)
 
 
 def play(source: str, games: int = GAMES, **how: Any) -> list[Played]:
@@ -76,32 +76,32 @@ def play(source: str, games: int = GAMES, **how: Any) -> list[Played]:
 
 
 @pytest.mark.long
-def test_one_process_plays_all_games_and_they_are_those_of_new_processes(told: Callable[[str], Told]) -> None:
-    leaves, says_nothing = told("leaves"), told("says nothing")
+def test_one_process_plays_all_games_and_they_are_those_of_new_processes(asked: Callable[[str], Asked]) -> None:
+    leaves, says_nothing = asked("leaves"), asked("says nothing")
     played = play(leaves.by("leaves"))
     assert play(says_nothing.by("is-silent-on-it"), jobs=2) == played
     for each in (leaves, says_nothing):
         assert max(Counter(process for process, _ in each.games).values()) == 1
         assert each.are_gone()
     for jobs in (0, 1, 2):
-        stays = told(f"stays {jobs}")
+        stays = asked(f"stays {jobs}")
         assert play(stays.by(), jobs=jobs) == played
         assert len({process for process, _ in stays.games}) == max(jobs, 1)
         assert stays.by_game == leaves.by_game == says_nothing.by_game
         assert stays.are_gone()
 
 
-def test_a_game_played_alone_is_the_one_that_was_played_after_others(told: Callable[[str], Told]) -> None:
-    assert play(told("all").by())[4] == play(told("alone").by(), games=1, first=5)[0]
+def test_a_game_played_alone_is_the_one_that_was_played_after_others(asked: Callable[[str], Asked]) -> None:
+    assert play(asked("all").by())[4] == play(asked("alone").by(), games=1, first=5)[0]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("misdeed", ["fires-off-grid", "crashes"])
 def test_a_fault_is_its_game_s_own_and_the_next_has_a_new_process(
-    misdeed: str, strict: bool, told: Callable[[str], Told]
+    misdeed: str, strict: bool, asked: Callable[[str], Asked]
 ) -> None:
-    well, badly = told("well"), told("badly")
+    well, badly = asked("well"), asked("badly")
     sound, faulty = play(well.by()), play(badly.by(misdeed, 3), strict=strict)
     assert [game.game for game, other in zip(sound, faulty, strict=True) if game != other] == [3]
     assert [bool(game.failures) for game in faulty] == [strict and game == 3 for game in range(1, GAMES + 1)]
@@ -124,8 +124,8 @@ class DiesInThird(RandomBot):
         return super().choose_salvo(view)
 
 
-def test_programs_of_a_process_that_dies_or_is_killed_end_with_it(told: Callable[[str], Told]) -> None:
-    beside, hanging = told("beside"), told("hangs")
+def test_programs_of_a_process_that_dies_or_is_killed_end_with_it(asked: Callable[[str], Asked]) -> None:
+    beside, hanging = asked("beside"), asked("hangs")
     games = list(stream({"ann": beside.by(), "bob": DiesInThird}, games=4, seed=7, jobs=1))
     assert [bool(game.failures) for game in games] == [False, False, True, False]
     assert beside.are_gone()

@@ -131,8 +131,8 @@ def test_equal_points_are_told_apart_by_the_opponents_and_else_share_a_place() -
 # --- strikes ----------------------------------------------------------------------------------------------------
 
 
-def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **said: object) -> list[TournamentGame]:
-    given = tournament(bots=bots, **said)
+def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **settings: object) -> list[TournamentGame]:
+    given = tournament(bots=bots, **settings)
     path = tmp_path / "cup.toml"
     path.write_text("")
     file = GamesFile(tmp_path / "cup.games.jsonl", given.fingerprint())
@@ -207,8 +207,8 @@ def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Pat
         ("DeafOnce", ": KeyError: 'once'"),
     ):
         for game in _play_two(f"{bots}:{kind}", "random", games=2):
-            [told] = game.strikes[game.bots.index("a")]
-            assert cause in told
+            [error] = game.strikes[game.bots.index("a")]
+            assert cause in error
             assert game.forfeited == (False, False)
 
 
@@ -327,7 +327,7 @@ strikes = 2
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "error"),
     [
         ('name = "cup"', "", "name is missing"),
         ('"swiss"', '"swis"', "line 2: format is 'swis'; input should be 'round_robin', 'swiss' or 'free_for_all'"),
@@ -351,7 +351,7 @@ strikes = 2
         ("[bots]", "[bots", ", line 4: "),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_line(old: str, new: str, told: str, tmp_path: Path) -> None:
+def test_a_mistake_in_the_file_is_told_with_its_line(old: str, new: str, error: str, tmp_path: Path) -> None:
     path = tmp_path / "cup.toml"
     assert WHOLE.count(old) == 1
     path.write_text(WHOLE.replace(old, new))
@@ -359,7 +359,7 @@ def test_a_mistake_in_the_file_is_told_with_its_line(old: str, new: str, told: s
         load_tournament(path)
     assert raised.value.code == "bad_tournament"
     assert str(path) in raised.value.text
-    assert told in raised.value.text
+    assert error in raised.value.text
 
 
 # --- the page ---------------------------------------------------------------------------------------------------

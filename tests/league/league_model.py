@@ -187,7 +187,7 @@ class World:
         table = self.tables[at]
         if command.context not in (None, table.game):
             return
-        told = m.HostActed.of(command)
+        acted = m.HostActed.of(command)
         match command.do:
             case HostAction.SET:
                 assert command.settings is not None
@@ -197,15 +197,15 @@ class World:
                     table.refused = m.CommandRefused(HOST, "not_in_roster", text)
                     return
                 table.pending.append(command.settings)
-                table.hosted = told
+                table.hosted = acted
             case HostAction.NEXT if table.state in (State.LOBBY, State.OVER):
                 table.open(self.now)
                 self.opened[at] = self.now
             case HostAction.START if table.state is State.LOBBY and len(table.complete) >= 2:
                 self._begin(table)
-                table.hosted = told
+                table.hosted = acted
             case HostAction.ANNOUNCE:
-                table.hosted = told
+                table.hosted = acted
             case HostAction.ABORT if table.state is State.TURN:
                 table.state, table.winners, table.places = State.OVER, (), {}
 
@@ -218,7 +218,7 @@ class World:
             self.where.setdefault(team, self.cells[0])
             seat = None if team in self.plain else self.seats.get(team)
             if team not in self.plain:
-                self._go_where_it_is_said(team, seat)
+                self._go_where_it_is_announced(team, seat)
             at = place_of(HALL, self.where[team]) if seat is None or cell_of(seat) != self.where[team] else seat
             if not self.online(at):
                 continue
@@ -243,7 +243,7 @@ class World:
                 if len(table.complete) == table.limits.players:
                     self._begin(table)
 
-    def _go_where_it_is_said(self, team: str, seat: str | None) -> None:
+    def _go_where_it_is_announced(self, team: str, seat: str | None) -> None:
         """Go to the cell of the seat, or to one that is there, as the SDK does; what it left still lists it."""
         living = [cell for cell in self.cells if self.online(place_of(HALL, cell))]
         if self.where[team] not in living and living:

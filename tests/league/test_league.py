@@ -29,8 +29,8 @@ FORMATS: list[dict[str, Any]] = [
 ]
 
 
-def league(**said: Any) -> League:
-    return League(**{"name": "any", "seed": "1", "tables": ("t1", "t2"), "wait_seconds": 5, **said})
+def league(**announced: Any) -> League:
+    return League(**{"name": "any", "seed": "1", "tables": ("t1", "t2"), "wait_seconds": 5, **announced})
 
 
 formats = st.sampled_from(FORMATS)
@@ -123,8 +123,8 @@ def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
 def test_teams_that_come_and_go_lose_nobody_a_game(
     of: dict[str, Any], size: int, changes: list[tuple[str, int]], seed: int, troubles: dict[str, Any]
 ) -> None:
-    said = {**of, "rounds": 5} if "rounds" in of else of
-    world = World(league(**said, table_size=size), NAMES[:6], seed=seed, plain=NAMES[2:3], **troubles)
+    announced = {**of, "rounds": 5} if "rounds" in of else of
+    world = World(league(**announced, table_size=size), NAMES[:6], seed=seed, plain=NAMES[2:3], **troubles)
     for name, seconds in changes:
         world.run(seconds)
         world.here ^= {name}
@@ -147,8 +147,8 @@ def test_all_meet_all_in_pairs_in_the_fewest_rounds(count: int, seed: int) -> No
 
 @pytest.mark.parametrize("of", FORMATS, ids=lambda of: of["format"])
 def test_a_team_that_is_gone_forfeits_twice_and_is_seated_again_when_it_is_back(of: dict[str, Any]) -> None:
-    said = {**of, "rounds": 8} if "rounds" in of else {**of, "games": 30} if "games" in of else of
-    world = World(league(**said, table_size=2), NAMES[:8], seed=1)
+    announced = {**of, "rounds": 8} if "rounds" in of else {**of, "games": 30} if "games" in of else of
+    world = World(league(**announced, table_size=2), NAMES[:8], seed=1)
     while not world.of(LeagueResult):
         world.step()
     gone = NAMES[5]

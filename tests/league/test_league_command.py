@@ -47,17 +47,17 @@ def refused(*words: str) -> str:
 
 
 def test_standings_as_json_have_every_game_and_meeting(journal: str) -> None:
-    told = json.loads(shown("--journal", journal, "--all", "--json"))
-    assert told["games"] == 3
-    assert [(row["place"], row["team"], row["points"]) for row in told["table"]] == [
+    record = json.loads(shown("--journal", journal, "--all", "--json"))
+    assert record["games"] == 3
+    assert [(row["place"], row["team"], row["points"]) for row in record["table"]] == [
         (1, "ann", 2.0),
         (2, "cem", 1.0),
         (3, "bob", 0.5),
     ]
-    assert told["meetings"]["ann"] == {"bob": {"games": 3, "points": 2.0}, "cem": {"games": 1, "points": 0.0}}
-    assert [each["counts"] for each in told["results"]] == [True, True, True, False, False]
-    assert told["results"][4]["annulled_by"] == "desk"
-    assert told["results"][4]["annulled_at"] == NOON + HOUR
+    assert record["meetings"]["ann"] == {"bob": {"games": 3, "points": 2.0}, "cem": {"games": 1, "points": 0.0}}
+    assert [each["counts"] for each in record["results"]] == [True, True, True, False, False]
+    assert record["results"][4]["annulled_by"] == "desk"
+    assert record["results"][4]["annulled_at"] == NOON + HOUR
 
 
 def test_a_spreadsheet_and_a_page_are_written_and_written_again(journal: str, tmp_path: Path) -> None:
@@ -91,11 +91,14 @@ def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: 
     with contextlib.closing(DatabaseJournal(other)) as opened:
         ended = result(4, "bob", "dan", at=NOON + 500)  # a number that the first server has, too
         opened.commit(Batch(games=[GameOpened(1, "", 4, ended.at, "{}")], ended_games=[GameConcluded(1, ended)]))
-    told = json.loads(shown("--journal", journal, "--journal", other, "--journal", other, "--json"))
-    assert told["games"] == 3
-    assert [(each["game"], each["counts"]) for each in told["results"] if each["game"] == 4] == [(4, True), (4, False)]
-    assert {row["team"]: row["points"] for row in told["table"]}["dan"] == 0.0
-    assert [each["at"] for each in told["results"]] == sorted(each["at"] for each in told["results"])
+    record = json.loads(shown("--journal", journal, "--journal", other, "--journal", other, "--json"))
+    assert record["games"] == 3
+    assert [(each["game"], each["counts"]) for each in record["results"] if each["game"] == 4] == [
+        (4, True),
+        (4, False),
+    ]
+    assert {row["team"]: row["points"] for row in record["table"]}["dan"] == 0.0
+    assert [each["at"] for each in record["results"]] == sorted(each["at"] for each in record["results"])
 
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def test_how_long_it_takes_is_said_with_the_first_round() -> None:
         world.step()
     [drawn] = world.of(Drawn)
     book = LeagueState(given, world.lines)
-    told = command.news_of(drawn, book, "salvo")
-    assert told[0].startswith("round 1: 2 games, ")
+    news = command.news_of(drawn, book, "salvo")
+    assert news[0].startswith("round 1: 2 games, ")
     game = given.game_seconds(2, "salvo")
     assert game is not None
     assert game == pytest.approx(300, rel=0.01)
@@ -55,9 +55,9 @@ def test_how_long_it_takes_is_said_with_the_first_round() -> None:
     whole = 2 * 2 * (game * longest(2) + given.result_seconds + CHANGE_SECONDS)
     assert given.seconds(5, "salvo") == whole
     length = f"a game takes about 5 minutes, the league of 5 teams about {duration(whole)}, longer where"
-    assert told[1].startswith(length)
+    assert news[1].startswith(length)
     following = command.news_of(Drawn(2, 4, drawn.matches), book, "salvo")
-    assert following == ["round 2: " + told[0].removeprefix("round 1: ")]
+    assert following == ["round 2: " + news[0].removeprefix("round 1: ")]
     assert command.how_long(LeagueState(CUP, world.lines), "salvo") == []
     [unknown] = command.how_long(book, "mine")
     assert unknown.endswith("by mine, so the server's pace holds; write pace_seconds")

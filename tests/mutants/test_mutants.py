@@ -90,11 +90,11 @@ def test_those_of_an_earlier_report_are_tried_again_and_must_be_found(
     (tree.root / "source" / "moved.py").write_text("\n" + TINY.replace("a > b", "b < a"))
     (tree.root / "test_tiny.py").write_text("from moved import fits\ndef test_tiny():\n    assert fits(3)")
     assert main(["--again", str(report), "--least", "0"], tree, "") == 1
-    told = capsys.readouterr().err
-    assert "gone: source/tiny.py larger: return a if a > b else b  ->  return a if a >= b else b" in told
+    output = capsys.readouterr().err
+    assert "gone: source/tiny.py larger: return a if a > b else b  ->  return a if a >= b else b" in output
     assert (
         "no more found: source/tiny.py fits: return size <= 10  ->  return size <= 11  (test_tiny.py::test_tiny)"
-        in told
+        in output
     )
 
 

@@ -45,7 +45,7 @@ class Film:
         bots = {name: load(name)() for name in self._names}
         self._outcome = arena.play(bots, seed=seed, listener=lambda *salvo: self._salvos.append(salvo))
         self._turns = len(self._salvos) + _END_TURNS
-        self._sunk = {(sunk.player, sunk.ship): told.turn for _, told in self._salvos for sunk in told.sunk}
+        self._sunk = {(sunk.player, sunk.ship): result.turn for _, result in self._salvos for sunk in result.sunk}
 
     def svg(self) -> str:
         """Return the whole file."""
@@ -102,7 +102,7 @@ class Film:
                 yield f'<rect class="ship" {shape}/>'
                 yield f'<rect class="sunk m m{turn}" {shape}/>' if turn else ""
 
-    def _moment(self, shots: Sequence[Shot], told: SalvoResolved) -> Iterator[str]:
+    def _moment(self, shots: Sequence[Shot], result: SalvoResolved) -> Iterator[str]:
         marks, frames = [], []
         for shot in shots:
             left, book = _LEFT[self._names.index(shot.player)], self._outcome.fleets[shot.player].book
@@ -117,15 +117,15 @@ class Film:
                 )
             else:
                 marks.append(f'<circle class="miss" cx="{x + 16}" cy="{y + 16}" r="4.5"/>')
-        yield f'<g class="m m{told.turn}">{"".join(marks)}</g>'
-        seat = self._names.index(told.player)
+        yield f'<g class="m m{result.turn}">{"".join(marks)}</g>'
+        seat = self._names.index(result.player)
         line = f'<path class="turn" d="M{_LEFT[seat]} {_TOP - 44}h{_BOARD}v3h-{_BOARD}z"/>'
-        yield f'<g class="n n{told.turn}">{"".join(frames)}{line}{self._words(told)}</g>'
+        yield f'<g class="n n{result.turn}">{"".join(frames)}{line}{self._words(result)}</g>'
 
-    def _words(self, told: SalvoResolved) -> str:
-        hits = "1 hit" if told.hits == 1 else f"{told.hits or 'no'} hits"
-        words = f"Turn {told.turn}: {told.player} fires {told.shots}, {hits}"
-        words += "".join(f", sinks the {sunk.ship}" for sunk in told.sunk)
-        if told.turn == len(self._salvos):
+    def _words(self, result: SalvoResolved) -> str:
+        hits = "1 hit" if result.hits == 1 else f"{result.hits or 'no'} hits"
+        words = f"Turn {result.turn}: {result.player} fires {result.shots}, {hits}"
+        words += "".join(f", sinks the {sunk.ship}" for sunk in result.sunk)
+        if result.turn == len(self._salvos):
             words += f". {self._outcome.winner} wins"
         return f'<text class="say" x="{_LEFT[0]}" y="36">{escape(words)}</text>'

@@ -16,7 +16,7 @@ from typing import Final
 from click.testing import CliRunner
 
 from kit.browser import Browser, browser, until
-from kit.players import Heard, salvos
+from kit.players import Announced, salvos
 from kit.web_front import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
@@ -68,8 +68,8 @@ def _photographer() -> Iterator[Browser]:
 
 def _hall(window: Browser, folder: Path) -> bytes:
     """Four teams on a real server, seen in the hall with all boards."""
-    heard, held = Heard(), threading.Event()
-    heard.once = (salvos(_TURN + 2), partial(held.wait, _SECONDS))
+    received, held = Announced(), threading.Event()
+    received.once = (salvos(_TURN + 2), partial(held.wait, _SECONDS))
     roster = Roster(folder / "roster.json")
     own = roster.web
     secrets = {name: roster.add(name) for name in ("red", "blue", "green", "otters")}
@@ -81,7 +81,7 @@ def _hall(window: Browser, folder: Path) -> bytes:
         journal="none",
         referee_delay_seconds=0,
     )
-    contest = Contest(settings, heard, identity=Identity(bytes(32)))
+    contest = Contest(settings, received, identity=Identity(bytes(32)))
     window.resize(1280, 720)
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     with contest.in_background(), contextlib.ExitStack() as stack:

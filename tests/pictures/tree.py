@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from kit.players import Heard
+from kit.players import Announced
 from salvo import client
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -46,14 +46,14 @@ def topic_tree() -> str:
 
 def _after_the_first_sinking() -> dict[str, str]:
     """Play until a ship is sunk; return each topic's last payload, as red sees them with a ``#``."""
-    heard, held = Heard(), threading.Event()
-    heard.once = (_went_on_after_a_sinking, partial(held.wait, _SECONDS))
+    received, held = Announced(), threading.Event()
+    received.once = (_went_on_after_a_sinking, partial(held.wait, _SECONDS))
     topics: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         roster = Roster(Path(folder) / "roster.json")
         secrets = {name: roster.add(name) for name in ("red", "blue")}
         settings = ServerSettings(listen="127.0.0.1:0", roster=roster.path, players=2, seed="7", journal="none")
-        contest = Contest(settings, heard, identity=Identity(bytes(32)))
+        contest = Contest(settings, received, identity=Identity(bytes(32)))
         explorer = Connection(contest.url, "red.1", username="red.1", password=secrets["red"], clean_session=True)
         explorer.on_connect = lambda _: explorer.subscribe(["#"])
         with contest.in_background(), contextlib.closing(explorer), contextlib.ExitStack() as stack:
@@ -81,9 +81,9 @@ def play(stack: contextlib.ExitStack, url: str, name: str, secret: str) -> None:
     stack.callback(stop.set)
 
 
-def _went_on_after_a_sinking(heard: list[m.Announcement]) -> bool:
+def _went_on_after_a_sinking(received: list[m.Announcement]) -> bool:
     """Whether a salvo came after that of the first sinking: the server has not published it yet."""
-    salvos = [each for each in heard if isinstance(each, m.SalvoResolved)]
+    salvos = [each for each in received if isinstance(each, m.SalvoResolved)]
     return any(each.sunk for each in salvos[:-1])
 
 

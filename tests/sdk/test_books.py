@@ -254,9 +254,9 @@ def test_the_marks_of_a_board_are_the_truth_where_they_are_told() -> None:
 def test_a_game_of_the_arena_is_the_same_at_a_table(book: RuleBook, players: int) -> None:
     """Also with fleets so many and so large that a second for each ship would be more than the time to place them."""
     outcome, _, steps = play_at_table({f"r{seat}": RandomBot() for seat in range(players)}, seed=2, book=book)
-    said = [each for step in steps for each in step.announcements]
-    assert {each.player: each for each in said if isinstance(each, PlayerStats)} == outcome.stats
-    [won] = [each for each in said if isinstance(each, GameWon)]
+    announced = [each for step in steps for each in step.announcements]
+    assert {each.player: each for each in announced if isinstance(each, PlayerStats)} == outcome.stats
+    [won] = [each for each in announced if isinstance(each, GameWon)]
     assert won.winners == outcome.winners
 
 

@@ -44,9 +44,9 @@ class Pair:
         minor = self.random.choice((None, m.PROTOCOL.minor))
         limits = Limits(players=players, empty_turns=EMPTY_TURNS, minor=minor)
         self.referee = Referee(seed, book=self.book, limits=limits)
-        self.said: list[m.Announcement] = []
+        self.announced: list[m.Announcement] = []
         ships = {name: self._seat(name) for name in self.names}
-        [began] = [each for each in self.said if isinstance(each, m.TurnBegan)]
+        [began] = [each for each in self.announced if isinstance(each, m.TurnBegan)]
         self.model = model((GRID.width, GRID.height), ships, began.player, EMPTY_TURNS)
         self.model.may_skip |= minor is not None
 
@@ -58,15 +58,15 @@ class Pair:
         return {place.ship: {GRID.xy(cell) for cell in place.cells(self.book)} for place in fleet.placements}
 
     def give(self, command: m.Command) -> list[m.Announcement]:
-        said = self.referee.receive(command, self.now)
-        self.said += said
-        return said
+        announced = self.referee.receive(command, self.now)
+        self.announced += announced
+        return announced
 
     def refused(self, command: m.Command) -> str | None:
         """Give a command; return the code of its refusal, as far as one is still answered."""
         before = len(self.referee.results), self.referee.current
-        said = self.give(command)
-        codes = [each.code for each in said if isinstance(each, m.CommandRefused)]
+        announced = self.give(command)
+        codes = [each.code for each in announced if isinstance(each, m.CommandRefused)]
         if codes:
             assert (len(self.referee.results), self.referee.current) == before
         # Who has just had its turn is told so in a code of its own.
@@ -81,7 +81,7 @@ class Pair:
             due = self.referee.deadline()
             assert due is not None
             self.now = due
-            self.said += self.referee.receive(m.TimePassed(), self.now)
+            self.announced += self.referee.receive(m.TimePassed(), self.now)
             model.stop()
         elif act > 0.92:
             assert self.refused(m.Skip(name)) == model.skip(name)
@@ -103,12 +103,12 @@ class Pair:
             assert referee.current.name == model.current
             for player in referee.players.values():  # a model has no limit to answers
                 player.answers = 100
-        assert [r.player for r in referee.results] == [told.player for told in model.told]
-        for result, told in zip(referee.results, model.told, strict=True):
-            assert (list(result.outcomes), result.hits) == (told.outcomes, sum(told.outcomes))
-            assert list(result.defeated) == told.defeated
+        assert [r.player for r in referee.results] == [resolved.player for resolved in model.resolved]
+        for result, resolved in zip(referee.results, model.resolved, strict=True):
+            assert (list(result.outcomes), result.hits) == (resolved.outcomes, sum(resolved.outcomes))
+            assert list(result.defeated) == resolved.defeated
             sunk = [(ship.player, ship.ship) for ship in result.sunk]
-            assert sunk == told.sunk
+            assert sunk == resolved.sunk
         assert referee.game is not None
         afloat = [model.afloat(name) for name in self.names]
         if not isinstance(model, Smackdown) or not model.given.get(model.current):
@@ -129,11 +129,11 @@ def test_a_book_is_played_as_its_prose_says(book: RuleBook, model: type[NaiveGam
     assert pair.model.over
     pair.move()
     places = pair.model.places()
-    stats = {each.player: each.place for each in pair.said if isinstance(each, m.PlayerStats)}
-    [won] = [each for each in pair.said if isinstance(each, m.GameWon)]
+    stats = {each.player: each.place for each in pair.announced if isinstance(each, m.PlayerStats)}
+    [won] = [each for each in pair.announced if isinstance(each, m.GameWon)]
     assert stats == places
     assert won.winners == tuple(name for name in pair.names if places[name] == 1)
-    revealed = [each.player for each in pair.said if isinstance(each, m.FleetRevealed)]
+    revealed = [each.player for each in pair.announced if isinstance(each, m.FleetRevealed)]
     assert revealed == (pair.names if book.reveal else [])
 
 

@@ -71,14 +71,14 @@ class Chatty(RandomBot):
     greeting = "Ahoy!"
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, str, bool]] = []
+        self.received: list[tuple[str, str, bool]] = []
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         self.say(self.greeting)
         return super().place_fleet(rules)
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
-        self.heard.append((sender, text, private))
+        self.received.append((sender, text, private))
         if not private and sender:
             self.say(f"hello {sender}", to=sender)
 
@@ -104,8 +104,8 @@ def listed(playing: Contestant, edge: Wire, *, chat: bool = True) -> None:
     tell(playing, edge, m.PlayersListed(("me", "you")))
 
 
-def said(edge: Wire) -> list[Line]:
-    return [read_chat(payload) for topic, payload in edge.said if topic == "/players/me/say"]
+def announced(edge: Wire) -> list[Line]:
+    return [read_chat(payload) for topic, payload in edge.announced if topic == "/players/me/say"]
 
 
 def test_a_bot_says_something_hears_the_others_and_not_itself(
@@ -122,8 +122,8 @@ def test_a_bot_says_something_hears_the_others_and_not_itself(
             m.ChatPublished("you", "hi"),
             m.MessagePublished("me", "", "welcome"),
         )
-    assert bot.heard == [("you", "hi", False), ("", "welcome", True)]
-    assert said(edge) == [Line("Ahoy!"), Line("hello you", "you")]
+    assert bot.received == [("you", "hi", False), ("", "welcome", True)]
+    assert announced(edge) == [Line("Ahoy!"), Line("hello you", "you")]
     assert "me: you says: hi" in caplog.messages
     assert "me: the server says to us: welcome" in caplog.messages
 
@@ -139,7 +139,7 @@ def test_what_is_said_when_the_last_game_is_over_is_still_sent(session: Session)
     tell(playing, edge, m.SalvoResolved(1, 1, "you", 5, 5, (), ("me",)), m.GameWon("you"), m.StateChanged(State.OVER))
     tell(playing, edge, *(m.PlayerStats(name, 0, 0, 0, 1, place) for place, name in enumerate(("you", "me"), start=1)))
     assert playing.done
-    assert said(edge) == [Line("gg")]
+    assert announced(edge) == [Line("gg")]
 
 
 def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothing_in_a_contest(
@@ -153,8 +153,8 @@ def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothi
     again = Session("me", "secret", generator(2), sealer=SEALER)
     playing, edge = contestant(bot, again, strict=False)
     listed(playing, edge)
-    assert "/players/me/ships/carrier/place" in edge.topics_said()
-    assert said(edge) == []
+    assert "/players/me/ships/carrier/place" in edge.topics_announced()
+    assert announced(edge) == []
     assert "bad_text" in caplog.text
 
 
@@ -164,9 +164,9 @@ def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothi
 def test_bots_hear_one_another_in_the_arena() -> None:
     bots = {name: Chatty() for name in ("ann", "bob", "cy")}
     arena.play(bots, seed=3)
-    heard = bots["ann"].heard
-    assert heard[:2] == [("bob", "Ahoy!", False), ("cy", "Ahoy!", False)]
-    assert sorted(heard[2:]) == [("bob", "hello ann", True), ("cy", "hello ann", True)]
+    received = bots["ann"].received
+    assert received[:2] == [("bob", "Ahoy!", False), ("cy", "Ahoy!", False)]
+    assert sorted(received[2:]) == [("bob", "hello ann", True), ("cy", "hello ann", True)]
 
 
 # --- the operator -------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ CONTEXT = m.ShotContext(1, 9, 2, "b")
 RESULT = m.SalvoResolved(1, 9, "a", 2, 1, (m.SunkShip("b", "raft"),), ("b",), (True, False), (("b", 3, 4), ("b", 1, 2)))
 PLAYED = Played("codec", SMALL, trouble=0.2).play()
 ENTRIES = [log_reader.read_entry(log_reader.take_apart(line[:-1])[0]) for line in PLAYED.proof()]
-HEARD = (program_lines.HeardBody("b", "Ahoy!", True),)
+RECEIVED = (program_lines.HeardBody("b", "Ahoy!", True),)
 VIEW = m.RefereeView(
     1,
     9,
@@ -57,7 +57,7 @@ TURN = program_lines.TurnAsked(
     afloat={"b": ["raft"]},
     results=(program_lines.ResultTold(RESULT, (Shot("b", 3, 4),)),),
     landed=((1, 2),),
-    heard=HEARD,
+    heard=RECEIVED,
 )
 
 
@@ -74,11 +74,13 @@ class Case(NamedTuple):
 
 
 def _recap() -> recap.RecapBody:
-    told = m.Recap("a", 1, 9, FLEET, (m.OwnShot(9, "b", 3, 4),), ((5, 6),), (RESULT._replace(sunk=()),), ("a", "b"))
+    shown = m.Recap("a", 1, 9, FLEET, (m.OwnShot(9, "b", 3, 4),), ((5, 6),), (RESULT._replace(sunk=()),), ("a", "b"))
     before = recap.RecapBefore(
         tallies=((1, 5, 2), (0, 0, 0)), sunk=((1, 3),), defeated=(1,), shots=5, aimed=("", "8"), hits=1, struck="1"
     )
-    return recap.RECAP.read(recap.RECAP.write(recap_writer.body(told, told.results, told.shots, told.landed, before)))
+    return recap.RECAP.read(
+        recap.RECAP.write(recap_writer.body(shown, shown.results, shown.shots, shown.landed, before))
+    )
 
 
 CASES = {
@@ -141,7 +143,7 @@ CASES = {
     ),
 }
 #: The kinds of messages that grow by optional fields (SALVO-VERSION-2).
-HEARD_BY_CLIENTS = {"turn", "result", "stats", "fleet", "hit", "server", "referee", "chat", "message", "recap"} | {
+RECEIVED_BY_CLIENTS = {"turn", "result", "stats", "fleet", "hit", "server", "referee", "chat", "message", "recap"} | {
     f"rules of {name}" for name in BOOKS
 }
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -218,14 +220,14 @@ def _with_one_field_more(case: Case) -> Iterator[bytes]:
             yield json.dumps(_with(value, path, {**each, "strange": 1})).encode()
 
 
-@pytest.mark.parametrize("name", sorted(HEARD_BY_CLIENTS))
+@pytest.mark.parametrize("name", sorted(RECEIVED_BY_CLIENTS))
 def test_a_client_ignores_a_field_of_a_later_version_in_any_object(name: str) -> None:
     case = CASES[name]
     for more in _with_one_field_more(case):
         assert case.codec.read(more, *case.given) == case.value
 
 
-@pytest.mark.parametrize("name", sorted(HEARD_BY_CLIENTS))
+@pytest.mark.parametrize("name", sorted(RECEIVED_BY_CLIENTS))
 def test_a_client_does_not_ignore_that_a_field_is_missing(name: str) -> None:
     case, value = CASES[name], json.loads(CASES[name].text)
     if isinstance(value, dict):
@@ -235,7 +237,7 @@ def test_a_client_does_not_ignore_that_a_field_is_missing(name: str) -> None:
             case.codec.read(json.dumps({**less, "later": 1}).encode(), *case.given)
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - HEARD_BY_CLIENTS))
+@pytest.mark.parametrize("name", sorted(CASES.keys() - RECEIVED_BY_CLIENTS))
 def test_no_object_for_the_server_or_in_a_file_has_a_field_more_and_the_message_names_it(name: str) -> None:
     case = CASES[name]
     for more in _with_one_field_more(case):
@@ -264,9 +266,9 @@ def test_a_number_has_no_point(case: Case) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_text_is_written_in_ascii_as_games_on_record_have_it(text: str) -> None:
-    said = m.ChatPublished("a", text)
-    assert a.CHAT.write(said) == json.dumps({"from": "a", "text": text}, separators=(",", ":")).encode()
-    assert a.CHAT.read(a.CHAT.write(said)) == said
+    announced = m.ChatPublished("a", text)
+    assert a.CHAT.write(announced) == json.dumps({"from": "a", "text": text}, separators=(",", ":")).encode()
+    assert a.CHAT.read(a.CHAT.write(announced)) == announced
 
 
 def test_a_transcripts_last_line_is_known_however_it_is_written() -> None:
@@ -274,10 +276,10 @@ def test_a_transcripts_last_line_is_known_however_it_is_written() -> None:
 
 
 def test_what_only_python_has_is_neither_written_nor_read() -> None:
-    told = RESULT._replace(sunk=(m.SunkShip("b", "raft", "R-a-f-t"),))
-    assert a.RESULT.write(told) == a.RESULT.write(RESULT)
-    assert a.RESULT.read(a.RESULT.write(told)) == told == RESULT
-    spelled = a.RESULT.write(told).replace(b'"ship":"raft"', b'"ship":"raft","spelling":"raft"')
+    shown = RESULT._replace(sunk=(m.SunkShip("b", "raft", "R-a-f-t"),))
+    assert a.RESULT.write(shown) == a.RESULT.write(RESULT)
+    assert a.RESULT.read(a.RESULT.write(shown)) == shown == RESULT
+    spelled = a.RESULT.write(shown).replace(b'"ship":"raft"', b'"ship":"raft","spelling":"raft"')
     assert a.RESULT.read(spelled) == RESULT
     with pytest.raises(WireError, match=r"credential: extra inputs are not permitted"):
         steps.read_input('{"participate":{"name":"a","credential":"x"}}')

@@ -33,15 +33,15 @@ def test_nothing_is_repeated_while_the_connection_is_away() -> None:
         for topic, payload, _ in write_announcement(announcement):
             edge.give(topic, payload)
     playing.step(0)
-    fleet = edge.topics_said()[-5:]
-    edge.said.clear()
+    fleet = edge.topics_announced()[-5:]
+    edge.announced.clear()
     edge.connected = False
     for now[0] in range(1, 60):
         playing.step(0)
-    assert edge.said == []
+    assert edge.announced == []
     edge.connected = True
     playing.step(0)
-    assert edge.topics_said() == fleet
+    assert edge.topics_announced() == fleet
 
 
 def _raises(view: View) -> list[Shot]:

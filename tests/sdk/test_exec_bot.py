@@ -56,8 +56,8 @@ def rude(*arguments: object) -> ExecBot:
 
 def play(bots: dict[str, Bot], seed: str = "7", game: int = 1, book: RuleBook = SALVO) -> tuple[Any, Salvos]:
     salvos: Salvos = []
-    heard = arena.play(bots, seed=seed, game=game, book=book, listener=lambda s, r: salvos.append((tuple(s), r)))
-    return heard, salvos
+    received = arena.play(bots, seed=seed, game=game, book=book, listener=lambda s, r: salvos.append((tuple(s), r)))
+    return received, salvos
 
 
 @pytest.fixture(autouse=True)
@@ -196,28 +196,28 @@ def test_of_many_failures_the_first_are_told_and_kept_and_the_others_counted(
             leaving.callback(program.close)
             _, salvos = play({"ann": program, "bob": RandomBot()}, game=game)
             lost += sum(result.player == "ann" for _, result in salvos)
-    *told, last, counted = caplog.messages
-    assert len(told) + 1 == ExecBot.most_lines
+    *asked, last, counted = caplog.messages
+    assert len(asked) + 1 == ExecBot.most_lines
     assert last.endswith("; the turn is lost; further failures are only counted")
     assert counted == f"ann: {lost - 5} failures more: bot_unreadable {lost - 5}"
-    assert len([message for message in told if "again: " in message]) == len(list(files.iterdir())) == 3
+    assert len([message for message in asked if "again: " in message]) == len(list(files.iterdir())) == 3
 
 
 def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[TurnAsked] = []
+    asked: list[TurnAsked] = []
     turn = ExecBot._turn
 
     def noted(self: ExecBot, view: View) -> TurnAsked:
-        told.append(turn(self, view))
-        return told[-1]
+        asked.append(turn(self, view))
+        return asked[-1]
 
     monkeypatch.setattr(ExecBot, "_turn", noted)
     with closing(rude("dies", 3)) as program:
         play({"ann": program, "bob": RandomBot()})
-    again = told[3].results
-    assert [each.result.turn for each in again] == list(range(1, told[3].turn))
+    again = asked[3].results
+    assert [each.result.turn for each in again] == list(range(1, asked[3].turn))
     assert [len(each.fired or ()) for each in again if each.result.player == "ann"] == [5, 5, 0]
-    assert len(told[1].results) == 2
+    assert len(asked[1].results) == 2
 
 
 @pytest.mark.long

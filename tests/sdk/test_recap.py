@@ -127,23 +127,23 @@ def test_the_recap_of_a_very_long_game_stays_below_its_bound(players: int) -> No
 def test_a_shortened_recap_and_what_it_summed_up_are_the_whole_one(name: int) -> None:
     referee = finished(64)
     whole = as_read(recap_of(referee, list(referee.players)[name]))
-    told = read_recap(whole.to, write_recap(recap_of(referee, whole.to), SALVO.grid))
-    earlier = told.earlier
+    shown = read_recap(whole.to, write_recap(recap_of(referee, whole.to), SALVO.grid))
+    earlier = shown.earlier
     assert earlier is not None
     assert earlier.turns > 100
-    assert told.progress == whole.progress
-    assert told.results == whole.results[earlier.turns :]
+    assert shown.progress == whole.progress
+    assert shown.results == whole.results[earlier.turns :]
     left_out = whole.results[: earlier.turns]
     assert earlier.sunk == tuple(ship for result in left_out for ship in result.sunk)
     assert earlier.defeated == tuple(player for result in left_out for player in result.defeated)
     for player, tally in earlier.tallies.items():
         mine = [result for result in left_out if result.player == player]
         assert tally == (len(mine), sum(r.shots for r in mine), sum(r.hits for r in mine))
-    assert told.shots == whole.shots[earlier.shots :]
+    assert shown.shots == whole.shots[earlier.shots :]
     for player, cells in earlier.aimed.items():
         shots = whole.shots[: earlier.shots]
         assert cells == tuple(sorted({SALVO.grid.cell(s.x, s.y) for s in shots if s.target == player}))
-    assert told.landed == whole.landed[earlier.hits :]
+    assert shown.landed == whole.landed[earlier.hits :]
     assert earlier.struck == tuple(sorted({SALVO.grid.cell(x, y) for x, y in whole.landed[: earlier.hits]}))
 
 
@@ -200,10 +200,10 @@ def test_the_longest_recap_there_can_be_keeps_to_the_bound(announce: Announce) -
     recap = m.Recap(names[0], 999_999_999, 10_000, placements, shots, landed, results, names)
     text = write_recap(recap, book.grid)
     assert len(text) <= MAX_RECAP_BYTES
-    told = read_recap(names[0], text)
-    assert told.earlier is not None
-    assert told.results == results[told.earlier.turns :]
-    assert len(told.results) > 0
+    shown = read_recap(names[0], text)
+    assert shown.earlier is not None
+    assert shown.results == results[shown.earlier.turns :]
+    assert len(shown.results) > 0
 
 
 # --- read strictly --------------------------------------------------------------------------------------------------

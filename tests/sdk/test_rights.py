@@ -81,13 +81,13 @@ def test_a_host_acts_and_reads_its_refusals_and_nobody_else_acts(role: Role, nam
 @example("/game/host")
 @example("/final/game/host")
 def test_anybody_publishes_what_some_team_may_and_reads_nothing_that_is_for_the_server(topic: str) -> None:
-    said = heard = False
+    published = received = False
     with contextlib.suppress(WireError):
         address = topics.parse(topic)
-        said = address.table in TABLES and address.topic.publisher in (Publisher.TEAM, Publisher.OWNER)
-        heard = address.table in TABLES and address.topic.reader in (Reader.EVERYBODY, Reader.OWNER)
-    assert permissions.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == said
-    assert permissions.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == heard
+        published = address.table in TABLES and address.topic.publisher in (Publisher.TEAM, Publisher.OWNER)
+        received = address.table in TABLES and address.topic.reader in (Reader.EVERYBODY, Reader.OWNER)
+    assert permissions.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == published
+    assert permissions.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == received
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
@@ -105,9 +105,9 @@ def test_rights_that_name_players_and_ships_end_where_these_names_end(role: Role
 
 def test_no_wildcard_is_left_in_what_a_team_may_publish_once_players_and_ships_are_named() -> None:
     rights = permissions.rights(Role.TEAM, "red", ("", "final"), players=("red", "blue"), ships=("carrier",))
-    said = [right.filter for right in rights if right.action is Action.PUBLISH]
-    assert {"/players/blue/fire", "/final/players/red/fire", "/players/red/ships/carrier/place"} <= set(said)
-    assert not [each for each in said if "+" in each or "#" in each]
+    published = [right.filter for right in rights if right.action is Action.PUBLISH]
+    assert {"/players/blue/fire", "/final/players/red/fire", "/players/red/ships/carrier/place"} <= set(published)
+    assert not [each for each in published if "+" in each or "#" in each]
 
 
 def test_a_team_and_its_screen_read_the_same() -> None:

@@ -95,11 +95,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), WRONG, ids=[told[:40] for _, told in WRONG])
-def test_a_mistake_names_file_line_and_what_would_do(text: str, told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "error"), WRONG, ids=[error[:40] for _, error in WRONG])
+def test_a_mistake_names_file_line_and_what_would_do(text: str, error: str, tmp_path: Path) -> None:
     where = file(tmp_path, text)
     with pytest.raises(RuleFileError) as raised:
         load_book(where)
     assert raised.value.code == "bad_rules"
     assert where in raised.value.text
-    assert told in raised.value.text
+    assert error in raised.value.text

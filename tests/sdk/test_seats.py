@@ -102,9 +102,9 @@ class Stage:
         self.player.step(0)
         self.player.step(0)
 
-    def said(self) -> list[str]:
-        topics = self.wire.topics_said()
-        self.wire.said.clear()
+    def announced(self) -> list[str]:
+        topics = self.wire.topics_announced()
+        self.wire.announced.clear()
         return topics
 
 
@@ -115,16 +115,16 @@ def stage() -> Stage:
 
 def test_it_leaves_the_lobby_and_asks_at_its_table(stage: Stage) -> None:
     stage.open("")
-    stage.said()
+    stage.announced()
     stage.seat("t3")
     assert stage.table == ""
-    assert stage.said() == ["/players/me/leave"]
+    assert stage.announced() == ["/players/me/leave"]
     stage.say("", m.PlayersListed(()))
     assert stage.table == "t3"
     stage.open("t3")
-    said = stage.said()
-    assert said[0] == "/t3/game/request_participation"
-    assert said[-1].startswith("/t3/players/me/ships/")
+    announced = stage.announced()
+    assert announced[0] == "/t3/game/request_participation"
+    assert announced[-1].startswith("/t3/players/me/ships/")
 
 
 def test_without_a_seat_it_goes_back_and_says_that_it_waits(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
@@ -135,7 +135,7 @@ def test_without_a_seat_it_goes_back_and_says_that_it_waits(stage: Stage, caplog
     assert stage.table == ""
     assert "me: waits for its next seat" in caplog.messages
     stage.open("")
-    assert "/game/request_participation" in stage.said()
+    assert "/game/request_participation" in stage.announced()
 
 
 def test_a_game_is_played_to_its_end_first(stage: Stage) -> None:
@@ -161,7 +161,7 @@ def test_one_that_was_told_its_table_stays_there() -> None:
     stage.open("t2")
     stage.seat("t3")
     assert stage.table == "t2"
-    assert "/t2/players/me/leave" not in stage.said()
+    assert "/t2/players/me/leave" not in stage.announced()
 
 
 def test_a_seat_of_another_player_or_table_is_none(stage: Stage) -> None:
@@ -177,15 +177,15 @@ def test_a_seat_of_another_player_or_table_is_none(stage: Stage) -> None:
 
 def test_it_goes_to_the_broker_of_its_seat_and_to_the_next_one_from_there(stage: Stage) -> None:
     stage.open("")
-    stage.said()
+    stage.announced()
     stage.seat("t3", "mqtt://b")
-    assert stage.said() == ["/players/me/leave"]
+    assert stage.announced() == ["/players/me/leave"]
     stage.say("", m.PlayersListed(()))
     assert (stage.brokers, stage.table) == (["mqtt://b"], "t3")
     stage.wire.connect()
     stage.seat("t3")  # here it is said without a broker
     stage.open("t3")
-    assert stage.said()[0] == "/t3/game/request_participation"
+    assert stage.announced()[0] == "/t3/game/request_participation"
     stage.seat("", "mqtt://a")
     stage.say("t3", m.PlayersListed(()))
     assert (stage.brokers, stage.table) == (["mqtt://b", "mqtt://a"], "")

@@ -165,7 +165,7 @@ def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, se
 
 
 @pytest.mark.parametrize(
-    ("heard", "code", "text"),
+    ("received", "code", "text"),
     [
         ([], "no_server", "no such table"),
         (
@@ -177,10 +177,10 @@ def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, se
     ids=["table", "request"],
 )
 def test_a_team_that_nobody_answers_is_told_once(
-    heard: list[m.Announcement], code: str, text: str, session: Session, server: ScriptedServer
+    received: list[m.Announcement], code: str, text: str, session: Session, server: ScriptedServer
 ) -> None:
     """The story: a watcher's account joined, the broker dropped what it said, and it hung without a word."""
-    server.say(*heard, retained=True)
+    server.say(*received, retained=True)
     session.connected(1.0)
     assert session.handle_timer(5.9) == []
     [waits] = session.handle_timer(6.1)
@@ -490,7 +490,7 @@ def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
 
 
 @pytest.mark.parametrize(
-    "heard",
+    "received",
     [
         [m.StateChanged(State.TURN)],
         [m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.LOBBY)],
@@ -499,13 +499,13 @@ def test_a_team_that_is_listed_before_the_game_has_a_number_places_one_fleet(
     ids=["game", "lobby", "game of its own"],
 )
 def test_a_team_that_was_there_before_the_server_asks_when_it_comes(
-    session: Session, server: ScriptedServer, heard: list[m.Announcement]
+    session: Session, server: ScriptedServer, received: list[m.Announcement]
 ) -> None:
     """Nobody had subscribed yet, so the broker dropped the first request, and the team waited forever."""
     session.connected(1.0)
     session.handle_timer(4.0)
     session.take_outbox()
-    server.say(*heard, m.ServerStatus(True, "0", 1, "open"))
+    server.say(*received, m.ServerStatus(True, "0", 1, "open"))
     assert server.commands(SEALER) == [ParticipationRequest("", "me", "secret")]
 
 
@@ -725,7 +725,7 @@ def test_a_salvo_without_a_result_is_sent_again_every_three_seconds(session: Ses
 
 
 @pytest.mark.parametrize(
-    "said",
+    "announced",
     [
         result(1),
         m.TurnBegan(1, 2, "you", 5, 0, 30_000),  # in a round the result comes at its end
@@ -735,10 +735,10 @@ def test_a_salvo_without_a_result_is_sent_again_every_three_seconds(session: Ses
     ],
 )
 def test_a_salvo_is_sent_again_in_the_own_turn_only_and_to_a_server_that_is_there(
-    said: m.Announcement, session: Session, server: ScriptedServer
+    announced: m.Announcement, session: Session, server: ScriptedServer
 ) -> None:
     salvo_sent(session, server)
-    server.say(said)
+    server.say(announced)
     for now in range(1, 60):
         session.handle_timer(float(now))
     assert session.take_outbox() == []

@@ -85,7 +85,7 @@ USELESS = {
 }
 
 
-def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def printed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
@@ -105,9 +105,9 @@ def test_an_option_that_does_nothing_is_refused(
     of_gateways = any(name in line for name in ("xbs", "jsonline", "smackdown", "classic"))
     if split(line)[0] not in cli.list_commands(click.Context(cli)) or (of_gateways and not found(GATEWAYS)):
         return  # of an annex that was deleted
-    told = said(split(line), capsys)
-    assert told.startswith("error: unused_option: ")
-    assert f"{option} does nothing " in told
+    output = printed(split(line), capsys)
+    assert output.startswith("error: unused_option: ")
+    assert f"{option} does nothing " in output
     assert not list(tmp_path.iterdir())
 
 

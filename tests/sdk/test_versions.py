@@ -57,23 +57,23 @@ def _what(source: str) -> tuple[int, str]:
 # --- kept ---------------------------------------------------------------------------------------------------------
 
 
-def _kept(bot: Path) -> Path:
+def _stored(bot: Path) -> Path:
     return keep_content(contents_of(bot.parent))
 
 
 def test_a_kept_bot_plays_with_its_old_helpers_and_weights(bot: Path) -> None:
-    old = _kept(bot)
+    old = _stored(bot)
     _write(bot.parent, 2)
     assert _what(f"{old / 'mine.py'}:Mine") == (1, "weight 1")
     assert _what(str(bot)) == (2, "weight 2")
 
 
 def test_a_version_that_was_not_used_for_90_days_is_deleted(bot: Path) -> None:
-    old, used = _kept(bot), _kept(_written(bot, 2))
+    old, used = _stored(bot), _stored(_written(bot, 2))
     for version in (old, used):
         os.utime(version, (0, 0))
-    assert _kept(bot) == used
-    _kept(_written(bot, 3))
+    assert _stored(bot) == used
+    _stored(_written(bot, 3))
     assert (old.exists(), used.exists()) == (False, True)
 
 

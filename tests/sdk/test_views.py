@@ -52,7 +52,7 @@ def known(view: View) -> object:
     return public, (view.salvos, view.incoming, view.fired_this_turn, boards, len(view.untouched))
 
 
-class Told:
+class AtOnce:
     """A view for every player that is told of each salvo at once, as a session's is."""
 
     def __init__(self, names: Sequence[str], book: RuleBook) -> None:
@@ -77,13 +77,13 @@ class Told:
 class Odd(Bot):
     """Fires samples, chosen cells, own cells, too little and nothing, and now and then looks at what it knows."""
 
-    def __init__(self, whims: Random, told: Told) -> None:
+    def __init__(self, whims: Random, at_once: AtOnce) -> None:
         self.whims = whims
-        self.told = told
+        self.at_once = at_once
         self.turn = 0
 
     def choose_salvo(self, view: View) -> Sequence[Any]:
-        truth = self.told.view(view.me, view)
+        truth = self.at_once.view(view.me, view)
         first_part, self.turn = self.turn != view.turn, view.turn
         if first_part and self.whims.random() < 0.3:
             assert known(view) == known(truth)
@@ -106,18 +106,18 @@ class Odd(Bot):
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 4), book=st.sampled_from(BOOKS))
 def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: RuleBook) -> None:
     names = "abcd"[:players]
-    told = Told(names, book)
+    at_once = AtOnce(names, book)
     views: dict[str, View] = {}
 
-    class Kept(Odd):
+    class Watching(Odd):
         def choose_salvo(self, view: View) -> Sequence[Any]:
             views[view.me] = view
             return super().choose_salvo(view)
 
     whims = Random(seed)
-    arena.play({name: Kept(whims, told) for name in names}, seed=seed, book=book, listener=told.listen)
+    arena.play({name: Watching(whims, at_once) for name in names}, seed=seed, book=book, listener=at_once.listen)
     for name, view in views.items():
-        assert known(view) == known(told.views[name])
+        assert known(view) == known(at_once.views[name])
 
 
 acts = st.lists(

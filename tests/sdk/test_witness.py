@@ -45,7 +45,7 @@ class Team:
     def hear(self, moments: Iterable[Moment], now: float = 0.0, game: int = 1) -> Team:
         for moment in moments:
             self.send(moment.command, game)
-            for announcement in moment.said:
+            for announcement in moment.announced:
                 self.witness.receive(announcement, now)
             for payload in moment.log:
                 self.found += self.witness.logged(payload, now)
@@ -99,7 +99,7 @@ def test_an_honest_game_is_found_to_be_one() -> None:
 def test_who_comes_later_judges_what_it_has_all_of(start: int) -> None:
     """When a game begins its log so far is said once more; later there is nothing to hold what is revealed against."""
     moments = play()
-    begun = next(number for number, moment in enumerate(moments) if m.StateChanged(m.State.TURN) in moment.said)
+    begun = next(number for number, moment in enumerate(moments) if m.StateChanged(m.State.TURN) in moment.announced)
     team = Team().hear(moments[start:])
     assert [each.whole for each in team.found] == [start <= begun]
     assert team.witness.doubts(1000.0) == []
@@ -108,15 +108,15 @@ def test_who_comes_later_judges_what_it_has_all_of(start: int) -> None:
 @pytest.mark.parametrize("missed", [2, 9, 14, 30])
 def test_entries_that_were_missed_are_no_fault(missed: int) -> None:
     moments = list(play())
-    moments[missed] = replace(moments[missed], log=(), said=())
+    moments[missed] = replace(moments[missed], log=(), announced=())
     team = Team().hear(moments)
-    lobby = m.StateChanged(m.State.TURN) in {a for moment in moments[missed + 1 :] for a in moment.said}
+    lobby = m.StateChanged(m.State.TURN) in {a for moment in moments[missed + 1 :] for a in moment.announced}
     assert [each.whole for each in team.found] == [lobby or not play()[missed].log]
 
 
 def test_all_of_it_twice_is_the_same_game() -> None:
     """After an outage announcements may come twice, and MQTT brings a message again."""
-    twice = [replace(each, said=each.said * 2, log=each.log * 2) for each in play()]
+    twice = [replace(each, announced=each.announced * 2, log=each.log * 2) for each in play()]
     moments = play()
     team = Team().hear(twice[:20]).hear(moments[12:20]).hear(twice[20:])
     assert team.found == [GameVerified(1, True)]
@@ -164,7 +164,7 @@ def test_a_witness_that_returns_in_mid_game_asks_for_all_and_judges(start: int) 
 
 def unheard(moments: Iterable[Moment]) -> list[Moment]:
     """The same while the connection is lost."""
-    return [replace(moment, said=(), log=()) for moment in moments]
+    return [replace(moment, announced=(), log=()) for moment in moments]
 
 
 def test_the_last_entry_missed_in_an_outage_is_asked_for_though_none_follows() -> None:
@@ -190,12 +190,12 @@ def test_shots_of_an_earlier_run_in_the_same_turn_are_no_fault_of_the_server() -
         team = Team()
         team.witness.took_up(1, turn)
         team.send(replace(fire, x=fire.x % 10 + 1))
-        heard = [replace(each, command=None) if isinstance(each.command, m.Fire) else each for each in moments]
+        received = [replace(each, command=None) if isinstance(each.command, m.Fire) else each for each in moments]
         if fair:
-            assert team.hear(heard).found == [GameVerified(1, True)]
+            assert team.hear(received).found == [GameVerified(1, True)]
         else:
             with pytest.raises(UnfairGame, match="that was never fired"):
-                team.hear(heard)
+                team.hear(received)
 
 
 def test_the_end_before_the_rest_is_no_judgement_and_the_rest_brings_one() -> None:
@@ -263,13 +263,13 @@ def test_however_many_old_games_are_said_again_the_one_in_play_is_followed() -> 
     assert team.hear(moments[20:], game=9).found == [GameVerified(9, True)]
 
 
-@pytest.mark.parametrize("heard", [1, 5, 20])
-def test_a_server_without_a_journal_may_begin_again_with_the_same_seed(heard: int) -> None:
+@pytest.mark.parametrize("received", [1, 5, 20])
+def test_a_server_without_a_journal_may_begin_again_with_the_same_seed(received: int) -> None:
     """Both games have the same opening; the second is told apart by its second entry."""
     first = play(draw=m.Draw.SEED)
     again = play(draw=m.Draw.SEED, clock=2_000_000)
     assert first[0].log == again[0].log
-    team = Team().hear(first[:heard])
+    team = Team().hear(first[:received])
     assert team.hear(again).found == [GameVerified(1, True)]
     assert not team.witness.follows(1)
 
@@ -325,16 +325,16 @@ def salvo(hits: int) -> m.SalvoResolved:
 
 def test_doubts_are_told_once_in_ten_seconds() -> None:
     team = Team().hear(play()[:20])
-    for hits, heard in ((3, 100.0), (4, 105.0), (5, 110.0)):
-        team.witness.receive(salvo(hits), heard)
-    told = {now: len(team.witness.doubts(now)) for now in (111.0, 116.0, 121.0)}
-    assert told == {111.0: 1, 116.0: 0, 121.0: 1}
+    for hits, received in ((3, 100.0), (4, 105.0), (5, 110.0)):
+        team.witness.receive(salvo(hits), received)
+    doubts_at = {now: len(team.witness.doubts(now)) for now in (111.0, 116.0, 121.0)}
+    assert doubts_at == {111.0: 1, 116.0: 0, 121.0: 1}
 
 
 def test_news_that_come_after_the_log_are_confirmed_already() -> None:
     team = Team()
     for moment in play()[:20]:
-        team.hear([replace(moment, said=())])
+        team.hear([replace(moment, announced=())])
         team.hear([replace(moment, log=(), command=None)])
     assert team.witness.doubts(1000.0) == []
 
@@ -347,7 +347,7 @@ def test_news_that_are_never_confirmed_are_doubted_though_the_log_goes_on() -> N
 
 def test_news_are_not_doubted_once_entries_are_missing_that_may_confirm_them() -> None:
     moments = play()
-    number = next(n for n, each in enumerate(moments) if n > 20 and each.said and each.log)
+    number = next(n for n, each in enumerate(moments) if n > 20 and each.announced and each.log)
     team = Team().hear(moments[:number]).hear([replace(moments[number], log=())]).hear(moments[number + 1 : number + 6])
     assert team.witness.missed(0.0) is None
     assert team.witness.missed(1.0) is not None, "there is a gap"

@@ -77,10 +77,10 @@ def test_a_restored_backup_has_every_file_for_its_owner_only(archive: Path, mach
     assert paths == [str(empty.state / name) for name in _FILES]
     assert start == "start:  salvo serve --listen 127.0.0.1:1883 --profile contest --resume always"
     assert {path.stat().st_mode & 0o777 for path in map(Path, paths)} == {0o600}
-    kept, restored = machine.contents(), empty.contents()
+    stored, restored = machine.contents(), empty.contents()
     journal = restored.pop("127.0.0.1-1883.journal")
-    assert kept.pop("127.0.0.1-1883.journal")[:16] == journal[:16]
-    assert restored == kept
+    assert stored.pop("127.0.0.1-1883.journal")[:16] == journal[:16]
+    assert restored == stored
     assert JournalReader(paths[3]).games() == [(_GAME, 0)]
     opened = DatabaseJournal(paths[3])
     assert opened.load().ended
@@ -144,9 +144,9 @@ def _members(archive: Path) -> Members:
 
 def _manifest(change: Callable[[dict[str, object]], object]) -> Callable[[Members], object]:
     def spoil(members: Members) -> None:
-        kept = json.loads(members[0][1])
-        change(kept)
-        members[0] = members[0][0], json.dumps(kept).encode()
+        manifest = json.loads(members[0][1])
+        change(manifest)
+        members[0] = members[0][0], json.dumps(manifest).encode()
 
     return spoil
 
@@ -155,7 +155,7 @@ def _named(name: str) -> Callable[[Members], object]:
     """Give a file another name, in the manifest, too."""
 
     def spoil(members: Members) -> None:
-        _manifest(lambda kept: kept["files"][0].update(name=name))(members)  # type: ignore[index]
+        _manifest(lambda manifest: manifest["files"][0].update(name=name))(members)  # type: ignore[index]
         members[1][0].name = name
 
     return spoil
@@ -166,7 +166,7 @@ def _filled(place: int, content: bytes) -> Callable[[Members], object]:
 
     def spoil(members: Members) -> None:
         digest = hashlib.sha256(content).hexdigest()
-        _manifest(lambda kept: kept["files"][place - 1].update(size=len(content), sha256=digest))(members)  # type: ignore[index]
+        _manifest(lambda manifest: manifest["files"][place - 1].update(size=len(content), sha256=digest))(members)  # type: ignore[index]
         members[place] = members[place][0], content
 
     return spoil
@@ -188,7 +188,7 @@ _TRICKS: dict[str, Callable[[Members], object]] = {
     "huge manifest": lambda members: members.__setitem__(0, (members[0][0], b" " * 70_000)),
     "manifest no JSON": lambda members: members.__setitem__(0, (members[0][0], b"\xff")),
     "manifest no object": lambda members: members.__setitem__(0, (members[0][0], b"[]")),
-    "unknown field": _manifest(lambda kept: kept.update(more=1)),
+    "unknown field": _manifest(lambda manifest: manifest.update(more=1)),
     "absolute": _named("/etc/passwd"),
     "above": _named("../roster.json"),
     "unknown name": _named("authorized_keys"),
@@ -237,7 +237,7 @@ def test_an_archive_cut_short_or_with_a_bit_turned_is_refused(archive: Path) -> 
 
 def test_a_later_form_is_for_a_later_version(archive: Path, empty: Machine) -> None:
     members = _members(archive)
-    _manifest(lambda kept: kept.update(backup=2, files="elsewhere"))(members)
+    _manifest(lambda manifest: manifest.update(backup=2, files="elsewhere"))(members)
     archive.write_bytes(_packed(members))
     assert "error: backup_version: " in empty.run("restore", archive).stderr
     assert "error: backup_unreadable: " in empty.run("restore", archive.with_name("no.tar.gz")).stderr

@@ -97,7 +97,7 @@ def test_between_two_turns_of_another_client_five_floods_are_served_a_turn_each(
             before = counts.copy()
             honest.send(PING)
             await hall.turn()
-            assert honest.heard.count(PONG) == number
+            assert honest.received.count(PONG) == number
             assert max((counts - before)[line.peer] for line in floods) <= TURN
 
     run(play())
@@ -142,7 +142,7 @@ def test_a_client_that_follows_everything_may_acknowledge_everything() -> None:
             await hall.turn()
             watcher.send(b"\x40\2" + (number % 65_535 + 1).to_bytes(2, "big"))
         await hall.settle()
-        assert watcher.heard.count(text("/game/hits")) > 5 * A_SECOND
+        assert watcher.received.count(text("/game/hits")) > 5 * A_SECOND
         assert not watcher.peer.is_held
 
     run(play())

@@ -35,11 +35,13 @@ def say(stage: Stage, player: str, text: str, **more: str) -> None:
     stage.say(f"/players/{player}/say", json.dumps({"text": text, **more}).encode())
 
 
-def heard(stage: Stage) -> list[tuple[str, str, str]]:
+def received(stage: Stage) -> list[tuple[str, str, str]]:
     """Topic, sender and text of what was said since the last look."""
-    said = [(topic, json.loads(payload)) for topic, payload in stage.heard if topic.endswith(("/chat", "/message"))]
+    announced = [
+        (topic, json.loads(payload)) for topic, payload in stage.received if topic.endswith(("/chat", "/message"))
+    ]
     stage.hush()
-    return [(topic, line["from"], line["text"]) for topic, line in said]
+    return [(topic, line["from"], line["text"]) for topic, line in announced]
 
 
 # --- who hears it -------------------------------------------------------------------------------------------------
@@ -47,13 +49,13 @@ def heard(stage: Stage) -> list[tuple[str, str, str]]:
 
 def test_a_line_is_said_to_everybody_trimmed_and_normalised(stage: Stage) -> None:
     say(stage, "ann", "Ahoj, ne\u0301! \n")
-    assert heard(stage) == [("/game/chat", "ann", "Ahoj, n\u00e9!")]
+    assert received(stage) == [("/game/chat", "ann", "Ahoj, n\u00e9!")]
 
 
 def test_a_line_to_one_player_is_heard_by_that_player_alone(stage: Stage) -> None:
     say(stage, "ann", "you are next", to="bob")
-    assert [topic for topic, _ in stage.heard] == ["/players/bob/message"]
-    assert heard(stage) == [("/players/bob/message", "ann", "you are next")]
+    assert [topic for topic, _ in stage.received] == ["/players/bob/message"]
+    assert received(stage) == [("/players/bob/message", "ann", "you are next")]
 
 
 def test_a_line_stays_at_its_table() -> None:
@@ -63,17 +65,17 @@ def test_a_line_stays_at_its_table() -> None:
     service.step()
     edge.give("/blue/game/request_participation", write_participation("ann", "secret"))
     service.step()
-    edge.said.clear()
+    edge.announced.clear()
     edge.give("/blue/players/ann/say", b'{"text": "Ahoy!"}')
     edge.give("/players/ann/say", b'{"text": "Ahoy!"}')
     service.step()
-    assert edge.topics_said() == ["/blue/game/chat", "/players/ann/error"]
+    assert edge.topics_announced() == ["/blue/game/chat", "/players/ann/error"]
 
 
 @pytest.mark.parametrize("name", ["a b", "+", "players", "x" * 33, "\x1b[2J"])
 def test_a_line_of_what_is_no_name_is_not_answered(stage: Stage, name: str) -> None:
     say(stage, name, "Ahoy!")
-    assert stage.heard == []
+    assert stage.received == []
     assert stage.service.counts["unknown_player"] == 1
 
 
@@ -90,19 +92,19 @@ def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_a
         for name in joining:
             edge.give(f"{table}/game/request_participation", write_participation(name, "secret"))
     service.step()
-    edge.said.clear()
+    edge.announced.clear()
     for name in names:
         for _ in range(LINES_AT_ONCE):
             edge.give(f"/players/{name}/say", b'{"text": "Ahoy!"}')
     edge.give("/blue/players/team0/say", b'{"text": "Ahoy!"}')
     service.step()
-    assert edge.topics_said().count("/game/chat") == TABLE_LINES_AT_ONCE
-    assert edge.topics_said().count("/blue/game/chat") == 1
+    assert edge.topics_announced().count("/game/chat") == TABLE_LINES_AT_ONCE
+    assert edge.topics_announced().count("/blue/game/chat") == 1
     now[0] += 2000
-    edge.said.clear()
+    edge.announced.clear()
     edge.give("/players/team7/say", b'{"text": "Ahoy!"}')
     service.step()
-    assert edge.topics_said() == ["/game/chat"]
+    assert edge.topics_announced() == ["/game/chat"]
 
 
 # --- no part of the game ------------------------------------------------------------------------------------------
@@ -133,18 +135,18 @@ def _with_journal(now: list[int]) -> tuple[Wire, RetainedMessage, Service]:
 
 def test_a_line_changes_neither_game_nor_journal() -> None:
     edge, journal, service = _with_journal([1_000_000])
-    told: list[Any] = []
-    service.listener = lambda *news: told.append(news)
+    results: list[Any] = []
+    service.listener = lambda *news: results.append(news)
     journal.batches.clear()
     table, retained = service.tables[""], dict(edge.retained)
     before = table.check, table.steps, table.referee.deadline()
     for text in ("Ahoy!", "", "\x1b"):
         edge.give("/players/ann/say", json.dumps({"text": text}).encode())
         service.step()
-    assert "/game/chat" in edge.topics_said()
+    assert "/game/chat" in edge.topics_announced()
     assert (table.check, table.steps, table.referee.deadline()) == before
-    kept = [batch for batch in journal.batches if batch.steps or batch.keys or batch.games or batch.teams]
-    assert (kept, told, edge.retained) == ([], [], retained)
+    recorded = [batch for batch in journal.batches if batch.steps or batch.keys or batch.games or batch.teams]
+    assert (recorded, results, edge.retained) == ([], [], retained)
 
 
 # --- the text -----------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def contests(draw: st.DrawFn) -> list[Result | ResultAnnulled]:
     return records
 
 
-def told(records: list[Result | ResultAnnulled], chronicle: Chronicle) -> Chronicle:
+def followed(records: list[Result | ResultAnnulled], chronicle: Chronicle) -> Chronicle:
     for record in records:
         if isinstance(record, Result):
             chronicle.add(record)
@@ -68,11 +68,11 @@ def told(records: list[Result | ResultAnnulled], chronicle: Chronicle) -> Chroni
 def test_wherever_a_server_starts_again_the_standings_go_on(
     records: list[Result | ResultAnnulled], place: int, looks: bool
 ) -> None:
-    before = told(records[:place], Chronicle())
+    before = followed(records[:place], Chronicle())
     if looks:
         before.shown()
-    again = told(records[place:], Chronicle(before.results))
-    assert again.shown() == told(records, Chronicle()).shown()
+    again = followed(records[place:], Chronicle(before.results))
+    assert again.shown() == followed(records, Chronicle()).shown()
     counted = again.shown().overall
     points = sum(len(each.players) / 2 for each in again.results if each.counts)
     assert sum(row.points for row in counted.rows) == pytest.approx(1000 * points, abs=len(counted.rows))
@@ -101,13 +101,13 @@ class Contest(Evening):
         self.live = LiveStandings(self.journal, "", self.woken.set)
         self.journal = CountedJournal(self.journal, self.live)
         self.report = ServeReport(True, None)
-        self.service = super().open_service(follower=self.live, listener=self._heard, **given)
+        self.service = super().open_service(follower=self.live, listener=self._received, **given)
         self.report.contest, self.report.games_in_play = self, self.journal  # type: ignore[assignment]
         self.report.folder = TranscriptFolder(self.folder, lambda game, file: None, IDENTITY)
         self.report.report_resumed_games()
         return self.service
 
-    def _heard(self, *news: Any) -> None:
+    def _received(self, *news: Any) -> None:
         if self.report is not None:
             self.report(*news)
 
@@ -143,7 +143,7 @@ class Contest(Evening):
         """Write the log of each game to its own file, each entry as often as it was said."""
         files: dict[Path, list[bytes]] = {}
         path = folder / "none"
-        for payload in self.heard:
+        for payload in self.received:
             [entry] = entries_of([payload + b"\n"])
             if entry["n"] == 0:
                 path = folder / f"{entry['open']['game']}.proof.jsonl"

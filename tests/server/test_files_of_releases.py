@@ -105,8 +105,8 @@ def test_a_file_of_a_later_version_is_refused_by_its_name_with_what_to_do(
 ) -> None:
     change(written / name)
     done = _run([*command.split(), name], written)
-    told = done.stdout + done.stderr
-    assert done.returncode == 1, told
-    assert name in told
-    assert verdict in told
-    assert cure in told
+    output = done.stdout + done.stderr
+    assert done.returncode == 1, output
+    assert name in output
+    assert verdict in output
+    assert cure in output

@@ -57,10 +57,10 @@ class HeldUpWorld(World):
         assert game is not None
         return game.turn
 
-    def turns_said(self) -> int:
-        said = [topic for topic, _ in self.wire.said if topic == "/game/turn"]
-        self.wire.said.clear()
-        return len(said)
+    def turns_announced(self) -> int:
+        announced = [topic for topic, _ in self.wire.announced if topic == "/game/turn"]
+        self.wire.announced.clear()
+        return len(announced)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def world(tmp_path: Path) -> Iterator[HeldUpWorld]:
     world = HeldUpWorld(tmp_path / "a.journal")
     world.join()
     assert world.table.referee.state is State.TURN
-    world.turns_said()
+    world.turns_announced()
     yield world
     world.journal.close()
 
@@ -80,12 +80,12 @@ def test_a_shot_that_came_while_the_server_stood_still_is_not_late(world: HeldUp
     assert world.table.referee.game is not None
     assert world.table.referee.game.shots_fired == 1
     assert world.left_ms == TURN_MS
-    assert world.turns_said() == 1
+    assert world.turns_announced() == 1
 
 
 def test_a_turn_whose_begin_a_slow_disk_held_back_has_its_whole_time(world: HeldUpWorld) -> None:
     world.fire(4)
-    world.turns_said()
+    world.turns_announced()
     world.commit_ms = TURN_MS - 1
     world.wire.give(*world.shot(5, 10))
     world.service.step()

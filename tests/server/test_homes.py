@@ -92,9 +92,9 @@ def test_state_is_its_owners_alone_whatever_the_umask(
         _state(tmp_path)[number]()
     folders = [tmp_path / name for name in ("local", "local/state", "local/state/salvo", "config/salvo", "cache/salvo")]
     assert all(folder.is_dir() for folder in folders)
-    kept = [*folders, *(tmp_path / "local").rglob("*"), *(tmp_path / "config").rglob("*")]
-    assert len(kept) > 2 * len(folders)
-    open_to_others = {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}
+    left = [*folders, *(tmp_path / "local").rglob("*"), *(tmp_path / "config").rglob("*")]
+    assert len(left) > 2 * len(folders)
+    open_to_others = {str(path): oct(path.stat().st_mode) for path in left if path.stat().st_mode & 0o077}
     assert not open_to_others
 
 

@@ -29,9 +29,9 @@ def playing(book: RuleBook, *names: str, **limits: Any) -> Referee:
 
 def act(referee: Referee, do: m.HostAction, now: int = LATER, **arguments: Any) -> list[m.Announcement]:
     """Let the host act; return what follows from it."""
-    said = referee.receive(m.HostCommand("desk", do, **arguments), now)
-    assert isinstance(said[0], m.HostActed), said
-    return said[1:]
+    announced = referee.receive(m.HostCommand("desk", do, **arguments), now)
+    assert isinstance(announced[0], m.HostActed), announced
+    return announced[1:]
 
 
 def refusal(referee: Referee, do: m.HostAction, now: int = LATER, **arguments: Any) -> str:
@@ -42,25 +42,25 @@ def refusal(referee: Referee, do: m.HostAction, now: int = LATER, **arguments: A
     return refused.code
 
 
-def told(said: list[m.Announcement], kind: type[Any]) -> Any:
+def only(announced: list[m.Announcement], kind: type[Any]) -> Any:
     """Return the only announcement of a kind."""
-    [each] = [each for each in said if isinstance(each, kind)]
+    [each] = [each for each in announced if isinstance(each, kind)]
     return each
 
 
-def places(said: list[m.Announcement]) -> dict[str, int]:
-    return {each.player: each.place for each in said if isinstance(each, m.PlayerStats)}
+def places(announced: list[m.Announcement]) -> dict[str, int]:
+    return {each.player: each.place for each in announced if isinstance(each, m.PlayerStats)}
 
 
 def water(referee: Referee, now: int = LATER) -> list[m.Announcement]:
     """Fire all shots of a turn into the water."""
-    said: list[m.Announcement] = []
+    announced: list[m.Announcement] = []
     assert referee.game is not None
     cells = iter([(x, y) for y in (4, 3, 2) for x in range(1, 5)])
     turn = referee.game.turn
     while isinstance(referee.stage, Turn) and referee.match.game.turn == turn:
-        said += fire(referee, rival(referee), next(cells), now=now)
-    return said
+        announced += fire(referee, rival(referee), next(cells), now=now)
+    return announced
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_removed_player_that_is_to_come_falls_with_the_end_of_the_turn(book: R
     assert current(referee) == first
     assert kinds(act(referee, Do.REMOVE, team=gone)) == ["CommandRefused"]
     assert current(referee) == first
-    said = water(referee)
-    turns = [each.player for each in said if isinstance(each, m.TurnBegan)]
+    announced = water(referee)
+    turns = [each.player for each in announced if isinstance(each, m.TurnBegan)]
     if book.order is Order.ROUNDS:  # its turn of the round passes, and it falls with the round
         assert turns == [gone, last]
-        said = water(referee)
+        announced = water(referee)
     else:
         assert turns == [last]
-    defeats = [each.defeated for each in said if isinstance(each, m.SalvoResolved)]
+    defeats = [each.defeated for each in announced if isinstance(each, m.SalvoResolved)]
     assert [name for names in defeats for name in names] == [gone]
     assert referee.state is State.TURN
     for _ in range(4):
@@ -97,17 +97,17 @@ every_book = pytest.mark.parametrize("book", BOOKS.values(), ids=lambda book: bo
 @pytest.mark.parametrize("order", ["abc", "cba", "bca", "acb"])
 def test_once_all_players_are_removed_the_game_is_over(book: RuleBook, order: str) -> None:
     referee = playing(book, "a", "b", "c")
-    said: list[m.Announcement] = []
+    announced: list[m.Announcement] = []
     for name in order:
         if referee.state is State.TURN:
-            said += act(referee, Do.REMOVE, team=name)
+            announced += act(referee, Do.REMOVE, team=name)
     assert referee.state is State.OVER
-    won = told(said, m.GameWon)
+    won = only(announced, m.GameWon)
     if book.order is Order.ROUNDS or book.ending is Ending.GOAL:
         assert set(won.winners) == {"a", "b", "c"}
     else:
         assert won == m.GameWon(order[-1])  # the last one that stands, as after defeats at different times
-        assert places(said) == {name: 3 - number for number, name in enumerate(order)}
+        assert places(announced) == {name: 3 - number for number, name in enumerate(order)}
 
 
 # --- pause, resume, extend (SALVO-HOST-4) ---------------------------------------------------------------------------
@@ -122,21 +122,21 @@ def test_a_paused_table_finishes_its_turn_and_begins_none_before_it_is_resumed(
     first = current(referee)
     act(referee, Do.PAUSE)
     assert referee.handle_timer(NOW + 10**9) == []
-    said = water(referee, NOW + 10**9)
-    assert "TurnBegan" not in kinds(said)
+    announced = water(referee, NOW + 10**9)
+    assert "TurnBegan" not in kinds(announced)
     assert (referee.state, referee.current, referee.deadline()) == (State.TURN, None, None)
     for name in referee.players:
         [refused] = referee.receive(m.Fire(name, "a", 1, 1), NOW + 10**9)
         assert isinstance(refused, m.CommandRefused)
         assert "when the host resumes" in refused.text
-    resolved = kinds(said).count("SalvoResolved")
-    said = act(referee, Do.RESUME, NOW + 2 * 10**9)
+    resolved = kinds(announced).count("SalvoResolved")
+    announced = act(referee, Do.RESUME, NOW + 2 * 10**9)
     if pace_ms is not None and resolved:
-        assert said == []
+        assert announced == []
         assert referee.deadline() == NOW + 2 * 10**9 + pace_ms
-        said = referee.handle_timer(NOW + 2 * 10**9 + pace_ms)
-    assert told(said, m.TurnBegan).player == current(referee) != first
-    assert referee.deadline() == told(said, m.TurnBegan).deadline
+        announced = referee.handle_timer(NOW + 2 * 10**9 + pace_ms)
+    assert only(announced, m.TurnBegan).player == current(referee) != first
+    assert referee.deadline() == only(announced, m.TurnBegan).deadline
 
 
 @pytest.mark.parametrize("book", [book for book in BOOKS.values() if book.order is not Order.ROUNDS])
@@ -154,12 +154,12 @@ def test_time_that_a_host_adds_after_a_result_belongs_to_the_next_turn(
     if after_pause:
         act(referee, Do.PAUSE, NOW)
         act(referee, Do.RESUME, NOW)
-    began = told(referee.handle_timer(begins), m.TurnBegan)
+    began = only(referee.handle_timer(begins), m.TurnBegan)
     assert began.deadline - began.now == (69_000 if bank_ms else 90_000)
     assert referee.deadline() == begins + 90_000
     following = water(referee, begins)
     following += referee.handle_timer(begins + 800)
-    began = told(following, m.TurnBegan)
+    began = only(following, m.TurnBegan)
     assert began.deadline - began.now == (9_000 if bank_ms else 30_000)  # this one alone
 
 
@@ -213,13 +213,13 @@ def test_the_turn_in_which_a_game_is_aborted_does_not_count(book: RuleBook, name
         water(referee)  # the round is not complete
     elif referee.match.game.shots_left > 1:
         fire(referee, rival(referee), (1, 1))
-    said = act(referee, Do.ABORT)
-    assert told(said, m.GameWon) == m.GameWon("")
-    assert [each.tied for each in said if isinstance(each, m.GameWon)] == [()]
-    assert sum(each.shots for each in said if isinstance(each, m.PlayerStats)) == counted
-    assert places(said) == dict.fromkeys(names, 1)
-    assert said[-1] == m.StateChanged(State.OVER)
-    assert [each.player for each in said if isinstance(each, m.FleetRevealed)] == list(names) * book.reveal
+    announced = act(referee, Do.ABORT)
+    assert only(announced, m.GameWon) == m.GameWon("")
+    assert [each.tied for each in announced if isinstance(each, m.GameWon)] == [()]
+    assert sum(each.shots for each in announced if isinstance(each, m.PlayerStats)) == counted
+    assert places(announced) == dict.fromkeys(names, 1)
+    assert announced[-1] == m.StateChanged(State.OVER)
+    assert [each.player for each in announced if isinstance(each, m.FleetRevealed)] == list(names) * book.reveal
     for name in (me, next(each for each in names if each != me)):
         [refused] = referee.receive(m.Fire(name, me, 1, 1), LATER)
         assert isinstance(refused, m.CommandRefused)
@@ -251,8 +251,8 @@ def test_settings_of_a_host_hold_for_the_next_game_alone() -> None:
     assert referee.limits == former
     assert referee.next_differs
     act(referee, Do.ABORT)
-    said = act(referee, Do.NEXT)
-    rules = told(said, m.RulesAnnounced)
+    announced = act(referee, Do.NEXT)
+    rules = only(announced, m.RulesAnnounced)
     assert (rules.placement_seconds, rules.turn_seconds, rules.over_seconds) == (10, 5, 7)
     limits = referee.limits
     assert (limits.players, limits.placement_ms, limits.turn_ms, limits.over_ms) == (3, 10_000, 5_000, 7_000)

@@ -61,7 +61,7 @@ def stage(register: Register) -> Stage:
 
 def acted(stage: Stage) -> list[str]:
     """Return what hosts did since the last hush."""
-    return [json.loads(payload)["do"] for topic, payload in stage.heard if topic == "/game/hosted" and payload]
+    return [json.loads(payload)["do"] for topic, payload in stage.received if topic == "/game/hosted" and payload]
 
 
 # --- who is believed (SALVO-HOST-1) ---------------------------------------------------------------------------------
@@ -69,10 +69,10 @@ def acted(stage: Stage) -> list[str]:
 
 def test_a_hosts_command_is_told_to_everybody_before_what_follows(stage: Stage) -> None:
     stage.say(HOST, signed(command(Do.ABORT, context=1)))
-    told = [topic for topic, _ in stage.heard if topic != "/game/log"]
-    assert told[0] == "/game/hosted"
-    assert told[-2:] == ["/game/winner", "/game/state"]
-    assert dict(stage.heard)["/game/winner"] == b"[]"
+    topics_of = [topic for topic, _ in stage.received if topic != "/game/log"]
+    assert topics_of[0] == "/game/hosted"
+    assert topics_of[-2:] == ["/game/winner", "/game/state"]
+    assert dict(stage.received)["/game/winner"] == b"[]"
     assert stage.referee.state is State.OVER
     assert stage.edge.retained["/game/hosted"] == b'{"by":"desk","do":"abort"}'
     stage.wait(61)
@@ -120,7 +120,7 @@ def test_a_host_that_becomes_a_team_plays_and_acts_no_more(stage: Stage, registe
 )
 def test_a_command_that_is_none_is_answered_to_the_host_alone(stage: Stage, payload: Any, code: str) -> None:
     stage.say(HOST, Sealer(secret("desk"), DESK_SALT).sign(payload))
-    assert [topic for topic, _ in stage.heard if topic != "/game/log"] == ["/players/desk/error"]
+    assert [topic for topic, _ in stage.received if topic != "/game/log"] == ["/players/desk/error"]
     assert stage.codes() == [code]
 
 
@@ -241,7 +241,7 @@ def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_p
     world = HostedWorld(tmp_path / "a.journal")
     games: dict[int, SavedGame] = {}
     for number, _ in enumerate(hosted_match(world)):
-        before, retained, log = state(world.table), dict(world.table.retained), world.first_heard()
+        before, retained, log = state(world.table), dict(world.table.retained), world.first_received()
         deadline, last = world.table.referee.deadline(), world.table.referee.number
         for each in (last - 1, last):
             with contextlib.suppress(ValueError):  # over before the last crash
@@ -251,7 +251,7 @@ def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_p
         for topic in ("/game/server", "/game/turn"):  # the time to act begins anew
             retained.pop(topic, None)
         assert retained.items() <= world.table.retained.items(), number
-        assert world.first_heard()[: len(log)] == log, number
+        assert world.first_received()[: len(log)] == log, number
         assert (world.table.referee.deadline() is None) == (deadline is None), number
     games[3] = world.journal.game("", 3)
     done = [json.loads(step.text).get("host", {}).get("do") for game in games.values() for step in game.steps]
@@ -260,7 +260,7 @@ def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_p
     for game in games.values():
         header, steps = repeat_game(game)
         lines += proof_lines(header, list(steps), IDENTITY)
-    assert [payload + b"\n" for payload in world.first_heard()] == lines
+    assert [payload + b"\n" for payload in world.first_received()] == lines
     report = verify(lines)
     assert report.finding is None
     assert [(game.ended, bool(game.winner)) for game in report.games] == [(False, False), (True, False), (True, True)]

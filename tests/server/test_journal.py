@@ -179,11 +179,11 @@ def test_a_journal_that_was_removed_or_replaced_takes_nothing_until_it_is_back(
     again.close()
 
 
-@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
-def test_a_journal_that_was_cut_is_found_out(journal: DatabaseJournal, path: Path, kept: float) -> None:
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
+def test_a_journal_that_was_cut_is_found_out(journal: DatabaseJournal, path: Path, part: float) -> None:
     journal.commit(Batch(games=[opened()], steps=[step(number) for number in range(1, 2000)]))
     reopened(journal).close()
-    os.truncate(path, int(path.stat().st_size * kept))
+    os.truncate(path, int(path.stat().st_size * part))
     assert code(path) == "journal_corrupt"
 
 

@@ -49,10 +49,10 @@ def test_a_team_that_leaves_is_off_the_list_with_all_that_was_retained_of_it(sta
     place(stage, ANN, 1)
     stage.hush()
     leave(stage, ANN)
-    said = dict(stage.heard)
-    assert json.loads(said["/players/list"]) == [BOB, CY]
-    assert said["/players/count"] == b"2"
-    assert said[f"/players/{ANN}/ships/carrier/approved"] == b""
+    announced = dict(stage.received)
+    assert json.loads(announced["/players/list"]) == [BOB, CY]
+    assert announced["/players/count"] == b"2"
+    assert announced[f"/players/{ANN}/ships/carrier/approved"] == b""
     assert ANN not in dict(stage.gate.keyring.teams(""))
 
 
@@ -131,7 +131,7 @@ def test_a_team_whose_secret_changed_in_a_game_plays_on_with_the_new_one_alone(r
     stage.hush()
     stage.join(name, "rotated")
     stage.wait(0)
-    [recap] = [payload for topic, payload in stage.heard if topic == f"/players/{name}/recap"]
+    [recap] = [payload for topic, payload in stage.received if topic == f"/players/{name}/recap"]
     blob = parse_blob(recap.decode())
     assert b"fleet" in open_blob(blob, key_to_team(derive_key("rotated", blob.salt)))
     shots = stage.referee.match.players[name].shots

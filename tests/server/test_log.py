@@ -30,7 +30,7 @@ LINES = PLAYED.proof()
 PAYLOADS = [line[:-1] for line in LINES]
 
 
-def _said(lines: list[bytes]) -> list[dict[str, Any]]:
+def _announced(lines: list[bytes]) -> list[dict[str, Any]]:
     return [each for entry in entries_of(lines) for each in entry.get("step", {}).get("said", [])]
 
 
@@ -40,7 +40,7 @@ def _said(lines: list[bytes]) -> list[dict[str, Any]]:
 def test_the_log_has_all_public_announcements_and_nothing_else() -> None:
     for played in random_games(12):
         public = [each for step in played.steps for each in step.announcements if not hasattr(each, "to")]
-        assert _said(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
+        assert _announced(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
 
 
 def test_a_payload_is_framed_as_the_contract_says() -> None:
@@ -56,28 +56,28 @@ def test_a_payload_is_framed_as_the_contract_says() -> None:
 # --- saying it --------------------------------------------------------------------------------------------------------
 
 
-def _all_said(played: Played, skipped: int = 0) -> list[bytes]:
+def _all_announced(played: Played, skipped: int = 0) -> list[bytes]:
     log = TableLog(played.header, IDENTITY)
-    heard = [publication.payload for publication in log.opening()] if not skipped else []
+    received = [publication.payload for publication in log.opening()] if not skipped else []
     for step in played.steps[:skipped]:
         log.skip(step)
     for step in played.steps[skipped:]:
         for topic, payload, retain in log.take_in(step):
             assert (topic, retain) == ("/game/log", False)
-            heard.append(payload)
-    return heard
+            received.append(payload)
+    return received
 
 
 def test_the_lobby_is_said_once_more_when_the_game_begins() -> None:
-    heard = _all_said(PLAYED)
+    received = _all_announced(PLAYED)
     begun = next(n for n, payload in enumerate(PAYLOADS) if b'{"state":{"state":"turn"}}' in payload)
-    assert heard == [*PAYLOADS[:begun], *PAYLOADS]
+    assert received == [*PAYLOADS[:begun], *PAYLOADS]
 
 
 def test_a_log_continues_after_any_step_as_if_nothing_had_happened() -> None:
-    whole = _all_said(PLAYED)
+    whole = _all_announced(PLAYED)
     for skipped in range(1, len(PLAYED.steps)):
-        rest = _all_said(PLAYED, skipped)
+        rest = _all_announced(PLAYED, skipped)
         assert rest == whole[len(whole) - len(rest) :]
 
 

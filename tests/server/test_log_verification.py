@@ -50,7 +50,7 @@ def _line(kind: str, nth: int = 0) -> int:
     return found[nth]
 
 
-def _said(entries: Entries, kind: str, nth: int = 0) -> dict[str, Any]:
+def _announced(entries: Entries, kind: str, nth: int = 0) -> dict[str, Any]:
     step = entries[_line(kind, nth) - 1]["step"]
     found: dict[str, Any] = next(each[kind] for each in step["said"] if kind in each)
     return found
@@ -97,29 +97,35 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
         "does not open the commitment of line",
     ),
     "a starter of its choice": (
-        lambda e: _said(e, "turn").update(player="team1" if _said(e, "turn")["player"] == "team0" else "team0"),
+        lambda e: _announced(e, "turn").update(
+            player="team1" if _announced(e, "turn")["player"] == "team0" else "team0"
+        ),
         _line("turn"),
         "by the rules the server says",
     ),
     "a dropped shot": (_cut_a_shot, _line("reveal"), "does not open the commitment"),
     "a hit too many": (
-        lambda e: _said(e, "result").update(hits=_said(e, "result")["hits"] + 1),
+        lambda e: _announced(e, "result").update(hits=_announced(e, "result")["hits"] + 1),
         _line("result"),
         "by the rules the server says",
     ),
     "a ship that did not sink": (
-        lambda e: _said(e, "result", -1).update(sunk=[]),
+        lambda e: _announced(e, "result", -1).update(sunk=[]),
         _line("result", -1),
         "by the rules the server says",
     ),
     "another winner": (
-        lambda e: _said(e, "won").update(winner="team1" if _said(e, "won")["winner"] == "team0" else "team0"),
+        lambda e: _announced(e, "won").update(winner="team1" if _announced(e, "won")["winner"] == "team0" else "team0"),
         _line("won"),
         "by the rules the server says",
     ),
-    "a better place": (lambda e: _said(e, "stats").update(shots=1), _line("stats"), "by the rules the server says"),
+    "a better place": (
+        lambda e: _announced(e, "stats").update(shots=1),
+        _line("stats"),
+        "by the rules the server says",
+    ),
     "more time for a friend": (
-        lambda e: _said(e, "turn").update(deadline=_said(e, "turn")["deadline"] + 1),
+        lambda e: _announced(e, "turn").update(deadline=_announced(e, "turn")["deadline"] + 1),
         _line("turn"),
         "by the rules the server says",
     ),
@@ -144,7 +150,7 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
         "nothing led to what is said here",
     ),
     "an approval for a rival's placement": (
-        lambda e: _said(e, "judged").update(player="team1"),
+        lambda e: _announced(e, "judged").update(player="team1"),
         _line("judged"),
         "by the rules the server says",
     ),
@@ -247,19 +253,19 @@ def test_the_same_story_twice_is_one_story_and_a_cut_one_is_none_of_its_own() ->
 def test_a_note_that_was_changed_accuses_nobody_and_a_changed_message_does_not_pass() -> None:
     notes = notes_of(HONEST, "team1")
     counted = {step.command.message.hex() for step in HONEST.steps if isinstance(step.command, m.PlaceShip)}
-    told = {entry.get("step", {}).get("message") for entry in ENTRIES}
+    steps_read = {entry.get("step", {}).get("message") for entry in ENTRIES}
     for place, note in enumerate(notes):
         sent = json.loads(note)["sent"]
         changes: list[dict[str, Any]] = [{**sent, "team": "team0"}]
         if "body" in sent:
             changes.append({**sent, "body": {**sent["body"], "x": sent["body"]["x"] % 4 + 1}})
-        if sent.get("message") in counted & told:
+        if sent.get("message") in counted & steps_read:
             changes.append({**sent, "message": "ab" * 16})
         lines = [json.dumps({"sent": changed}).replace(" ", "").encode() + b"\n" for changed in changes]
-        for kept in ([], *([line] for line in lines)):
-            report = verify([*LINES, *notes[:place], *kept, *notes[place + 1 :]])
+        for stored in ([], *([line] for line in lines)):
+            report = verify([*LINES, *notes[:place], *stored, *notes[place + 1 :]])
             assert report.finding is None or report.finding.fault is Fault.UNDECIDED
-            if kept and "ab" * 16 in kept[0].decode():
+            if stored and "ab" * 16 in stored[0].decode():
                 assert report.finding is not None
 
 
@@ -364,7 +370,7 @@ def _own(*parts: list[bytes], team: str = "team0") -> list[bytes]:
 def _begun(lines: list[bytes]) -> int:
     """Return the number of the entry with which a game begins."""
     steps = [entry.get("step", {}).get("said", []) for entry in entries_of(lines)]
-    return next(number for number, said in enumerate(steps) if any("turn" in each for each in said))
+    return next(number for number, announced in enumerate(steps) if any("turn" in each for each in announced))
 
 
 def test_lobbies_of_which_a_team_heard_a_part_are_no_fault_of_its_proof() -> None:
@@ -403,7 +409,7 @@ def test_a_forgery_in_a_partly_heard_lobby_is_found() -> None:
 
 @pytest.mark.long
 def test_honest_games_pass() -> None:
-    told = 0
+    steps_read = 0
     for played in random_games(30):
         report = verify(played.proof())
         assert report.finding is None, report.finding
@@ -411,8 +417,8 @@ def test_honest_games_pass() -> None:
         [game] = report.games
         assert game.winner in game.players
         assert sum(bool(step.announcements) for step in game.steps) <= len(played.steps)
-        told += len(game.published_steps)
-    assert told > 600
+        steps_read += len(game.published_steps)
+    assert steps_read > 600
 
 
 @pytest.mark.long

@@ -288,7 +288,7 @@ class Played(NamedTuple):
         sent: topic, and length of the payload, of what teams published.
     """
 
-    said: list[Recorded]
+    announced: list[Recorded]
     sent: list[tuple[str, int]]
 
 
@@ -366,7 +366,7 @@ def _reads(role: Role, name: str, topic: str) -> bool:
 
 def read_by(role: Role, name: str, played: Played) -> list[Recorded]:
     """Return all that a reader is sent, in order."""
-    return [each for each in played.said if _reads(role, name, each.topic)]
+    return [each for each in played.announced if _reads(role, name, each.topic)]
 
 
 #: Looked at by itself: it commits to what is hidden.
@@ -423,7 +423,7 @@ def test_pairs_differ_and_leave_somebody_uninvolved() -> None:
     assert sum(bool(twin.uninvolved()) for _, twin in pairs) > 15
     plan, twin = next(pair for pair in pairs if pair[0].fleets != pair[1].plan.fleets)
     one, other = play(plan), play(twin.plan)
-    assert one.said != other.said
+    assert one.announced != other.announced
     assert read_by(Role.REFEREE, "ref", one) != read_by(Role.REFEREE, "ref", other)
 
 

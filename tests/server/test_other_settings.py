@@ -68,7 +68,7 @@ def inspected(evening: Evening) -> Sequence[RecordingSummary]:
         assert game.replay().frames(REFEREE)
         steps = game.export(file)
         assert check(read_transcript(file))[0] == steps
-    report = verify([payload + b"\n" for payload in evening.first_heard()])
+    report = verify([payload + b"\n" for payload in evening.first_received()])
     assert report.finding is None, report.finding
     assert {game.opening.game for game in report.games if game.ended} == set(over)
     return summaries
@@ -182,8 +182,8 @@ def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(t
     written: list[Path] = []
     folder = TranscriptFolder(tmp_path / "games", lambda _, path: written.append(path), IDENTITY)
 
-    def listen(table: str, at: int, command: m.Input | None, said: Sequence[m.Announcement]) -> None:
-        if any(isinstance(each, m.GameWon) for each in said):
+    def listen(table: str, at: int, command: m.Input | None, announced: Sequence[m.Announcement]) -> None:
+        if any(isinstance(each, m.GameWon) for each in announced):
             folder.write(evening.journal.game(table, 1))
 
     evening.service.listener = listen

@@ -86,14 +86,14 @@ class Bench:
 
     def done(self) -> set[str]:
         """What could be seen since the event: of the shot, of the turn, and in what was published."""
-        said = {json.loads(payload)["status"] for topic, payload in self.stage.heard if topic == "/game/server"}
+        statuses = {json.loads(payload)["status"] for topic, payload in self.stage.received if topic == "/game/server"}
         if self.stage.fired() > self.fired:
-            said.add("read")
+            statuses.add("read")
         if self.turn_now() > self.turn:
-            said.add("timed out")
-        elif any(topic == "/game/turn" for topic, _ in self.stage.heard):
-            said.add("restarted")
-        return said
+            statuses.add("timed out")
+        elif any(topic == "/game/turn" for topic, _ in self.stage.received):
+            statuses.add("restarted")
+        return statuses
 
     def acknowledged(self) -> int:
         return sum(message.topic.endswith("/fire") for message in self.stage.edge.acknowledged)
@@ -190,9 +190,9 @@ def test_the_last_word_of_a_server_that_ends_with_a_stalled_journal_is_that_it_i
     bench = Bench(state)
     bench.journal.refuses = True
     bench.stage.service.go_offline()
-    said = [json.loads(payload)["status"] for topic, payload in bench.stage.heard if topic == "/game/server"]
-    assert said[-1] == "offline"
-    assert ("paused" in said) == (state != "journal stalled")
+    statuses = [json.loads(payload)["status"] for topic, payload in bench.stage.received if topic == "/game/server"]
+    assert statuses[-1] == "offline"
+    assert ("paused" in statuses) == (state != "journal stalled")
 
 
 def test_a_shot_that_the_journal_held_up_is_not_late_if_the_broker_left_meanwhile() -> None:

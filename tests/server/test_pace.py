@@ -28,11 +28,11 @@ def salvo(referee: Referee, now: int) -> list[m.Announcement]:
     assert referee.game is not None
     me = current(referee)
     rival = next(name for name in referee.players if name != me)
-    said: list[m.Announcement] = []
+    announced: list[m.Announcement] = []
     for _ in range(referee.game.shots_left):
         number = len(referee.match.players[me].shots)
-        said += referee.receive(m.Fire(me, rival, number % 10 + 1, 10 - number // 10), now)
-    return said
+        announced += referee.receive(m.Fire(me, rival, number % 10 + 1, 10 - number // 10), now)
+    return announced
 
 
 # --- the pause ------------------------------------------------------------------------------------------------------
@@ -109,10 +109,10 @@ def whole_turn(referee: Referee, now: int) -> m.TurnBegan:
     assert referee.current is not None
     assert referee.game is not None
     me = referee.current.name
-    said: list[m.Announcement] = []
+    announced: list[m.Announcement] = []
     for column in range(1, referee.game.shots_left + 1):
-        said += referee.receive(m.Fire(me, "bob" if me == "ann" else "ann", column, 10), now)
-    [turn] = [each for each in said if isinstance(each, m.TurnBegan)]
+        announced += referee.receive(m.Fire(me, "bob" if me == "ann" else "ann", column, 10), now)
+    [turn] = [each for each in announced if isinstance(each, m.TurnBegan)]
     return turn
 
 

@@ -32,12 +32,12 @@ def test_a_ship_is_accepted_twenty_times_and_its_last_place_stays() -> None:
     for number in range(MOST):
         stage.hush()
         place(stage, "ann", y=number % 10 + 1)
-        assert ("/players/ann/ships/carrier/approved", b"true") in stage.heard
+        assert ("/players/ann/ships/carrier/approved", b"true") in stage.received
     steps = stage.service.last_step
     stage.hush()
     place(stage, "ann", y=5)
     text = b"rate_limited: carrier was placed 20 times, 20 at most; its last place stays"
-    assert stage.heard == [
+    assert stage.received == [
         ("/players/ann/ships/carrier/approved", b"false"),
         ("/players/ann/ships/carrier/error", text),
     ]
@@ -54,13 +54,13 @@ def test_a_message_that_anybody_could_send_does_not_remove_a_placed_ship() -> No
     stage = lobby(0)
     stage.hush()
     stage.say("/players/ann/ships/carrier/place", b"no blob")
-    assert [said for topic, said in stage.heard if topic == APPROVED] == [b"false"]
+    assert [payload for topic, payload in stage.received if topic == APPROVED] == [b"false"]
     stage = lobby(0)
     place(stage, "ann")
     stage.hush()
     stage.say("/players/ann/ships/carrier/place", b"no blob")
     assert stage.codes() == ["blob_not_base64"]
-    assert APPROVED not in dict(stage.heard)
+    assert APPROVED not in dict(stage.received)
 
 
 def test_an_empty_lobby_says_0_and_an_empty_list_from_the_start_and_after_every_game() -> None:

@@ -66,24 +66,24 @@ def test_a_message_is_answered_and_acknowledged_once_it_is_durable(world: World)
     world.join()
     full = _Full(world.journal)
     world.service.journal = full
-    before, acknowledged = len(world.wire.said), len(world.wire.acknowledged)
+    before, acknowledged = len(world.wire.announced), len(world.wire.acknowledged)
     world.wire.give(*world.shot(3, 3))
     world.run()
-    said = world.wire.said[before:]
-    assert [(topic, json.loads(payload)["status"]) for topic, payload in said] == [("/game/server", "paused")]
+    announced = world.wire.announced[before:]
+    assert [(topic, json.loads(payload)["status"]) for topic, payload in announced] == [("/game/server", "paused")]
     world.wire.give(*world.shot(4, 4))
     world.run()
-    assert len(world.wire.said) == before + 1
+    assert len(world.wire.announced) == before + 1
     assert len(world.wire.acknowledged) == acknowledged
     assert len(world.table.referee.match.players[_shooter(world)].shots) == 1  # the second one waits unread
     full.full = False
     world.now += JOURNAL_RETRY_MS
     world.run()
-    shots = [topic for topic, _ in world.wire.said[before:] if topic.endswith("/hit")]
+    shots = [topic for topic, _ in world.wire.announced[before:] if topic.endswith("/hit")]
     assert len(shots) == 2
     fired = [m.topic for m in world.wire.acknowledged[acknowledged:] if m.topic.endswith("/fire")]
     assert fired == [f"/players/{_rival(world)}/fire"] * 2
-    status = [json.loads(payload)["status"] for topic, payload in world.wire.said if topic == "/game/server"]
+    status = [json.loads(payload)["status"] for topic, payload in world.wire.announced if topic == "/game/server"]
     assert status[-1] == "online"
 
 
@@ -111,8 +111,8 @@ def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(wor
     world.restart()
     assert (world.table.referee.state, world.table.referee.number) == (State.LOBBY, 2)
     assert world.wire.retained["/game/state"] == b"lobby"
-    kept = {topic: payload for topic, payload in world.wire.retained.items() if payload and "/players/" in topic}
-    assert kept == {"/players/count": b"0", "/players/list": b"[]"}
+    stored = {topic: payload for topic, payload in world.wire.retained.items() if payload and "/players/" in topic}
+    assert stored == {"/players/count": b"0", "/players/list": b"[]"}
     world.join()
     world.fire(2)
     world.service.go_offline()
@@ -154,17 +154,17 @@ def test_whatever_moves_a_table_has_a_form_in_the_journal() -> None:
 # --- the referee's view -------------------------------------------------------------------------------------------
 
 
-def referee_said(world: World) -> list[bytes]:
-    return [payload for topic, payload in world.wire.said if topic == "/game/referee"]
+def referee_announced(world: World) -> list[bytes]:
+    return [payload for topic, payload in world.wire.announced if topic == "/game/referee"]
 
 
 def test_the_referees_view_stands_again_as_it_stood_before_a_crash(world: World) -> None:
     world.restart(referee_delay_ms=0)
     world.join()
     world.fire(7)
-    kept = world.wire.retained["/game/referee"]
+    stored = world.wire.retained["/game/referee"]
     del world.wire.retained["/game/referee"]  # the broker was killed, too
     world.restart(referee_delay_ms=0)
-    assert referee_said(world) == [kept]
+    assert referee_announced(world) == [stored]
     world.fire(3)
-    assert json.loads(referee_said(world)[-1])["turn"] == 2
+    assert json.loads(referee_announced(world)[-1])["turn"] == 2

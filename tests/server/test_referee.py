@@ -19,12 +19,12 @@ def place(name: str, ship: str, x: int = 1, spelling: str | None = None) -> m.Pl
 
 def seat(referee: Referee, *names: str, now: int = NOW) -> list[m.Announcement]:
     """Let players join and place complete fleets."""
-    said: list[m.Announcement] = []
+    announced: list[m.Announcement] = []
     for name in names:
-        said += referee.receive(m.Participate(name, name.encode()), now)
+        announced += referee.receive(m.Participate(name, name.encode()), now)
         for ship in ROWS:
-            said += referee.receive(place(name, ship), now)
-    return said
+            announced += referee.receive(place(name, ship), now)
+    return announced
 
 
 def playing(*names: str, **limits: Any) -> Referee:
@@ -118,8 +118,8 @@ def test_a_defeated_player_that_is_sunk_later_is_announced_only_as_sunk() -> Non
     referee.handle_timer(NOW + 30_000)
     assert silent not in (_current(referee),)
     shooter = _current(referee)
-    said = [a for x in range(1, 6) for a in referee.receive(m.Fire(shooter, silent, x, 1), NOW + 30_000)]
-    result = next(a for a in said if isinstance(a, m.SalvoResolved))
+    announced = [a for x in range(1, 6) for a in referee.receive(m.Fire(shooter, silent, x, 1), NOW + 30_000)]
+    result = next(a for a in announced if isinstance(a, m.SalvoResolved))
     assert (len(result.sunk), result.defeated) == (1, ())
 
 

@@ -68,8 +68,8 @@ class Table(RuleBasedStateMachine):
         before = board_state(self.referee)
         announcements = self.referee.receive(command, self.now)
         refusals = [a.code for a in announcements if isinstance(a, (m.CommandRefused, m.PlacementRefused))]
-        told_by_timers = {"turn_timeout", "placement_timeout"}
-        refused = [code for code in refusals if code not in told_by_timers]
+        announced_by_timers = {"turn_timeout", "placement_timeout"}
+        refused = [code for code in refusals if code not in announced_by_timers]
         if expected is None:
             assert refused == []
         else:

@@ -36,14 +36,14 @@ from salvo_server.storage.transcript import no_status
 
 def test_a_round_is_announced_once_it_is_complete() -> None:
     referee = playing(SMACKDOWN, "a", "b")
-    said = fire(referee, "b", (1, 1), (2, 1))
-    assert said == [
+    announced = fire(referee, "b", (1, 1), (2, 1))
+    assert announced == [
         m.ShotAccepted("a", "b", 1, 1),
         m.ShotAccepted("a", "b", 2, 1),
         m.TurnBegan(1, 2, "b", 2, NOW, NOW + 30_000),
     ]
-    told = [publication.topic for each in said for publication in write_announcement(each)]
-    assert told == ["/game/turn", "/game/current"]
+    topics_written = [publication.topic for each in announced for publication in write_announcement(each)]
+    assert topics_written == ["/game/turn", "/game/current"]
     recap = referee.recap("b")
     assert recap is not None
     assert (recap.landed, recap.results, recap.shots) == ((), (), ())
@@ -57,8 +57,8 @@ def test_two_that_sink_each_other_in_one_round_tie() -> None:
     fire(referee, "b", (1, 1), (2, 1))
     fire(referee, "a", (1, 1), (2, 1))
     fire(referee, "b", (4, 1))
-    said = fire(referee, "a", (4, 1))
-    assert said[-4:] == [
+    announced = fire(referee, "a", (4, 1))
+    assert announced[-4:] == [
         m.PlayerStats("a", 3, 3, 2, 2, 1),
         m.PlayerStats("b", 3, 3, 2, 2, 1),
         m.GameWon("", ("a", "b")),
@@ -73,10 +73,10 @@ def test_a_skip_with_shots_fired_is_no_silence_and_one_without_is() -> None:
     for _ in range(2):
         fire(referee, "b", (3, 3))
         assert kinds(referee.receive(m.Skip("a"), NOW)) == ["TurnBegan"]
-        said = referee.receive(m.Skip("b"), NOW)
-    assert kinds(said)[-3:] == ["PlayerStats", "GameWon", "StateChanged"]
-    assert [each.winner for each in said if isinstance(each, m.GameWon)] == ["a"]
-    assert [each.defeated for each in said if isinstance(each, m.SalvoResolved)] == [(), ("b",)]
+        announced = referee.receive(m.Skip("b"), NOW)
+    assert kinds(announced)[-3:] == ["PlayerStats", "GameWon", "StateChanged"]
+    assert [each.winner for each in announced if isinstance(each, m.GameWon)] == ["a"]
+    assert [each.defeated for each in announced if isinstance(each, m.SalvoResolved)] == [(), ("b",)]
 
 
 # --- points -------------------------------------------------------------------------------------------------------
@@ -93,10 +93,10 @@ def test_a_game_for_points_ends_when_everybody_sleeps_and_one_that_wakes_goes_on
     turns = 0
     while referee.state is State.TURN:
         now += 30_000
-        said = referee.receive(m.TimePassed(), now)
+        announced = referee.receive(m.TimePassed(), now)
         turns += 1
     assert turns == 4
-    assert [each.winner for each in said if isinstance(each, m.GameWon)] == [winner]
+    assert [each.winner for each in announced if isinstance(each, m.GameWon)] == [winner]
 
 
 # --- a player that is gone ----------------------------------------------------------------------------------------
@@ -179,10 +179,12 @@ def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> No
         sessions[name] = Session(name, f"secret {name}", generator(name), sealer=sealer)
         servers[name] = (ScriptedServer(sessions[name], small(book)), sealer)
 
-    def say(*said: m.Announcement) -> None:
+    def say(*announced: m.Announcement) -> None:
         for name, (server, _) in servers.items():
-            heard = [each for each in said if getattr(each, "to", name) == name and not isinstance(each, m.TableOpened)]
-            server.say(*heard)
+            received = [
+                each for each in announced if getattr(each, "to", name) == name and not isinstance(each, m.TableOpened)
+            ]
+            server.say(*received)
 
     say(m.ServerStatus(True, "test", 1, "open"), table.referee.rules, m.StateChanged(State.LOBBY))
     for name in ("a", "b"):
@@ -217,6 +219,6 @@ def known(session: Session) -> object:
     view = session.view
     assert view is not None
     rival = "b" if view.me == "a" else "a"
-    told = [] if view.rules.announce == "count" else [view.marks(rival), view.marks(view.me)]
+    topics_written = [] if view.rules.announce == "count" else [view.marks(rival), view.marks(view.me)]
     public = (view.results, view.defeated, view.opponents, view.winners, view.turn)
-    return public, told, view.salvos, view.incoming, view.fired_this_turn, set(view.untouched)
+    return public, topics_written, view.salvos, view.incoming, view.fired_this_turn, set(view.untouched)

@@ -114,16 +114,16 @@ class Case(NamedTuple):
     stage: type[TableState]
     event: Event
     command: m.Input
-    said: str
+    announced: str
     then: type[TableState]
     given: Callable[[], Referee] | None = None
     at: int = LATER
 
 
-def same(event: Event, *commands: m.Input, said: str, where: str = "lobby turn pause over") -> list[Case]:
+def same(event: Event, *commands: m.Input, announced: str, where: str = "lobby turn pause over") -> list[Case]:
     """Return the cases of inputs that come to the same in several states."""
     chosen = [stage for stage in STATES if stage.__name__.lower() in where.split()]
-    return [Case(stage, event, command, said, stage) for stage in chosen for command in commands]
+    return [Case(stage, event, command, announced, stage) for stage in chosen for command in commands]
 
 
 DOT, STRAY = place("b", "dot", 4), m.Fire("a", "b", 4, 4)
@@ -171,22 +171,22 @@ def refused(code: str) -> str:
 
 
 CASES = [
-    *same(Event.NEW, m.Participate("z", b"z"), said=refused("wrong_state"), where=NOT_LOBBY),
+    *same(Event.NEW, m.Participate("z", b"z"), announced=refused("wrong_state"), where=NOT_LOBBY),
     Case(Lobby, Event.NEW, m.Participate("z", b"z"), "PlayersListed", Lobby, lambda: lobby(most_players=3)),
     Case(Lobby, Event.NEW, m.Participate("z", b""), refused("table_full"), Lobby, lambda: lobby(most_players=2)),
     Case(Lobby, Event.NEW, m.Participate("z", b""), refused("not_invited"), Lobby, lambda: lobby(teams=("a", "b"))),
     Case(Lobby, Event.NEW, m.Participate("b", b"b"), refused("removed"), Lobby, lambda: removed_b()),
-    *same(Event.BACK, m.Participate("a", b"a"), m.Participate("b", b"b"), said="Recap"),
-    *same(Event.TAKEN, m.Participate("a", b"z"), m.Participate("A", b"a"), said=refused("name_taken")),
+    *same(Event.BACK, m.Participate("a", b"a"), m.Participate("b", b"b"), announced="Recap"),
+    *same(Event.TAKEN, m.Participate("a", b"z"), m.Participate("A", b"a"), announced=refused("name_taken")),
     #
-    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), said=refused("wrong_state"), where=NOT_LOBBY),
-    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), said="PlayerLeft PlayersListed", where="lobby"),
-    *same(Event.LEAVE, m.Leave("a", 2), m.Leave("a", 0), said=refused("stale_context"), where="lobby"),
-    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), said="PlayerLeft PlayersListed", where="lobby"),
-    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), said="", where=NOT_LOBBY),
+    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), announced=refused("wrong_state"), where=NOT_LOBBY),
+    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), announced="PlayerLeft PlayersListed", where="lobby"),
+    *same(Event.LEAVE, m.Leave("a", 2), m.Leave("a", 0), announced=refused("stale_context"), where="lobby"),
+    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), announced="PlayerLeft PlayersListed", where="lobby"),
+    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), announced="", where=NOT_LOBBY),
     Case(Turn, Event.STRUCK_OFF, m.StruckOff("a"), "", Turn, lambda: turn(bank_ms=9_000)),
     #
-    *same(Event.PLACE, DOT, place("a", "dot", 4), said="PlacementRefused:wrong_state", where=NOT_LOBBY),
+    *same(Event.PLACE, DOT, place("a", "dot", 4), announced="PlacementRefused:wrong_state", where=NOT_LOBBY),
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby),
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby, lambda: lobby(players=3)),
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged StateChanged TurnBegan", Turn, lambda: lobby(players=2)),
@@ -202,7 +202,7 @@ CASES = [
         lambda: lobby(replace(SMALL, spacing=Spacing.APART)),
     ),
     #
-    *same(Event.FIRE, MISS, m.Fire("b", "a", 1, 1), said=refused("wrong_state"), where="lobby"),
+    *same(Event.FIRE, MISS, m.Fire("b", "a", 1, 1), announced=refused("wrong_state"), where="lobby"),
     Case(Turn, Event.FIRE, MISS, "ShotLanded", Turn),
     Case(Turn, Event.FIRE, MISS, f"ShotLanded {NEXT}", Turn, last_shot),
     Case(Turn, Event.FIRE, MISS, "ShotLanded SalvoResolved", Pause, lambda: last_shot(pace_ms=800)),
@@ -221,8 +221,8 @@ CASES = [
     Case(Over, Event.FIRE, m.Fire("a", "b", 1, 1), "", Over),
     Case(Over, Event.FIRE, m.Fire("b", "a", 1, 1), refused("wrong_state"), Over),
     #
-    *same(Event.SKIP, SKIP, m.Skip("b"), said=refused("wrong_state"), where="lobby over"),
-    *same(Event.SKIP, SKIP, m.Skip("b"), said=refused("no_skipping"), where="turn pause"),
+    *same(Event.SKIP, SKIP, m.Skip("b"), announced=refused("wrong_state"), where="lobby over"),
+    *same(Event.SKIP, SKIP, m.Skip("b"), announced=refused("no_skipping"), where="turn pause"),
     Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(SKIPPING)),
     Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(minor=2)),
     Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(minor=2)),
@@ -249,9 +249,9 @@ CASES = [
     Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
     Case(Pause, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
     #
-    *same(Event.UNREADABLE, *UNREADABLE, said=refused("not_json")),
-    *same(Event.UNREADABLE, m.Unreadable("a", "dot", "too_deep", "?"), said="PlacementRefused:too_deep"),
-    *same(Event.UNLISTED, *UNLISTED, said=""),
+    *same(Event.UNREADABLE, *UNREADABLE, announced=refused("not_json")),
+    *same(Event.UNREADABLE, m.Unreadable("a", "dot", "too_deep", "?"), announced="PlacementRefused:too_deep"),
+    *same(Event.UNLISTED, *UNLISTED, announced=""),
     *(Case(Turn, Event.UNLISTED, command, "", Turn, lambda: turn(bank_ms=9_000)) for command in UNLISTED),
     #
     Case(
@@ -270,10 +270,10 @@ CASES = [
     Case(Pause, Event.DEADLINE, TIME, "TurnBegan", Turn, at=NOW + 800),
     Case(Over, Event.DEADLINE, TIME, "TableReset TableOpened StateChanged", Lobby, at=NOW + 300_000),
     #
-    *same(Event.RESUMED, m.Resumed(), said="", where="lobby pause over"),
-    *same(Event.RESUMED, m.Resumed(), said="TurnResumed", where="turn"),
-    *same(Event.DELIVERED, m.TurnDelivered(1), said="", where="lobby over"),
-    *same(Event.DELIVERED, m.TurnDelivered(1), m.TurnDelivered(2), said="", where="pause"),
+    *same(Event.RESUMED, m.Resumed(), announced="", where="lobby pause over"),
+    *same(Event.RESUMED, m.Resumed(), announced="TurnResumed", where="turn"),
+    *same(Event.DELIVERED, m.TurnDelivered(1), announced="", where="lobby over"),
+    *same(Event.DELIVERED, m.TurnDelivered(1), m.TurnDelivered(2), announced="", where="pause"),
     Case(Turn, Event.DELIVERED, m.TurnDelivered(1), "", Turn, lambda: turn(bank_ms=9_000)),
     #
     *(
@@ -291,9 +291,9 @@ CASES = [
             (Event.HOST_SPEAK, Do.SET),
             (Event.HOST_ANNUL, Do.ANNUL),
         )
-        for each in same(event, host(do, context=2), said=refused("stale_context"))
+        for each in same(event, host(do, context=2), announced=refused("stale_context"))
     ),
-    *same(Event.HOST_START, host(Do.START), said=refused("wrong_state"), where=NOT_LOBBY),
+    *same(Event.HOST_START, host(Do.START), announced=refused("wrong_state"), where=NOT_LOBBY),
     Case(Lobby, Event.HOST_START, host(Do.START), refused("too_few_fleets"), Lobby),
     Case(
         Lobby,
@@ -303,7 +303,7 @@ CASES = [
         Turn,
         lambda: lobby(complete="ab"),
     ),
-    *same(Event.HOST_SKIP, host(Do.SKIP), said=refused("wrong_state"), where="lobby pause over"),
+    *same(Event.HOST_SKIP, host(Do.SKIP), announced=refused("wrong_state"), where="lobby pause over"),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{NEXT}", Turn),
     Case(Pause, Event.HOST_SKIP, host(Do.SKIP), "HostActed", Pause, lambda: pause(minor=2)),
     Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}SalvoResolved", Pause, lambda: skipped(), NOW + 800),
@@ -333,12 +333,12 @@ CASES = [
         lambda: turn(pace_ms=1),
     ),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{END}", Over, lambda: turn(empty_turns=1)),
-    *same(Event.HOST_PAUSE, host(Do.PAUSE), said="HostActed"),
+    *same(Event.HOST_PAUSE, host(Do.PAUSE), announced="HostActed"),
     *(
         Case(stage, Event.HOST_PAUSE, host(Do.PAUSE), refused("clock_stopped"), stage, paused(stage))
         for stage in STATES
     ),
-    *same(Event.HOST_RESUME, host(Do.RESUME), said=refused("not_paused")),
+    *same(Event.HOST_RESUME, host(Do.RESUME), announced=refused("not_paused")),
     Case(Lobby, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Lobby, paused(Lobby)),
     Case(
         Lobby,
@@ -352,20 +352,20 @@ CASES = [
     Case(Pause, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Pause, paused(Pause)),
     Case(Pause, Event.HOST_RESUME, host(Do.RESUME), "HostActed TurnBegan", Turn, lambda: finished_in_pause()),
     Case(Over, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Over, paused(Over)),
-    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), said="HostActed", where="lobby pause over"),
-    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), said="HostActed TurnResumed", where="turn"),
+    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), announced="HostActed", where="lobby pause over"),
+    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), announced="HostActed TurnResumed", where="turn"),
     *(
         Case(stage, Event.HOST_EXTEND, host(Do.EXTEND, seconds=1), refused("clock_stopped"), stage, paused(stage))
         for stage in STATES
     ),
-    *same(Event.HOST_ABORT, host(Do.ABORT), said=refused("wrong_state"), where="lobby over"),
+    *same(Event.HOST_ABORT, host(Do.ABORT), announced=refused("wrong_state"), where="lobby over"),
     *(
         Case(stage, Event.HOST_ABORT, host(Do.ABORT), f"HostActed {ABORTED}", Over, given)
         for stage in (Turn, Pause)
         for given in (None, paused(stage))
     ),
-    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="b"), said=refused("wrong_state"), where="over"),
-    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="z"), said=refused("unknown_target"), where="lobby turn pause"),
+    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="b"), announced=refused("wrong_state"), where="over"),
+    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="z"), announced=refused("unknown_target"), where="lobby turn pause"),
     Case(
         Lobby,
         Event.HOST_REMOVE,
@@ -392,7 +392,7 @@ CASES = [
         lambda: turn_of_three(pace_ms=1),
     ),
     Case(Pause, Event.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED}", Pause),
-    *same(Event.HOST_NEXT, host(Do.NEXT), said=refused("wrong_state"), where="turn pause"),
+    *same(Event.HOST_NEXT, host(Do.NEXT), announced=refused("wrong_state"), where="turn pause"),
     *(
         Case(stage, Event.HOST_NEXT, host(Do.NEXT), "HostActed TableReset TableOpened StateChanged", Lobby, given)
         for stage in (Lobby, Over)
@@ -402,11 +402,11 @@ CASES = [
         Event.HOST_SPEAK,
         host(Do.ANNOUNCE, text="Lunch"),
         host(Do.SET, settings=m.NextGame(turn_seconds=5)),
-        said="HostActed",
+        announced="HostActed",
     ),
-    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), said="HostActed", where="lobby turn pause"),
-    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=1), said=refused("stale_context"), where="lobby turn pause"),
-    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), said=refused("wrong_state"), where="over"),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), announced="HostActed", where="lobby turn pause"),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=1), announced=refused("stale_context"), where="lobby turn pause"),
+    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), announced=refused("wrong_state"), where="over"),
 ]
 
 
@@ -462,22 +462,24 @@ def run(case: Case) -> tuple[Referee, list[m.Announcement], bool]:
     referee = (case.given or STARTS[case.stage])()
     assert type(referee.stage) is case.stage
     before = board_state(referee)
-    said = referee.receive(case.command, case.at)
-    return referee, said, board_state(referee) != before
+    announced = referee.receive(case.command, case.at)
+    return referee, announced, board_state(referee) != before
 
 
-def written(said: list[m.Announcement]) -> str:
-    codes = [f":{each.code}" if isinstance(each, (m.CommandRefused, m.PlacementRefused)) else "" for each in said]
-    return " ".join(type(each).__name__ + code for each, code in zip(said, codes, strict=True))
+def written(announced: list[m.Announcement]) -> str:
+    codes = [f":{each.code}" if isinstance(each, (m.CommandRefused, m.PlacementRefused)) else "" for each in announced]
+    return " ".join(type(each).__name__ + code for each, code in zip(announced, codes, strict=True))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.stage.__name__}-{case.event.name}-{case.said or 0}")
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.stage.__name__}-{case.event.name}-{case.announced or 0}"
+)
 def test_an_input_in_a_state_gives_what_is_expected(case: Case) -> None:
-    referee, said, changed = run(case)
-    assert written(said) == case.said
+    referee, announced, changed = run(case)
+    assert written(announced) == case.announced
     assert type(referee.stage) is case.then
     row = TABLE[case.stage][case.event]
-    if any(isinstance(each, m.HostActed) for each in said):
+    if any(isinstance(each, m.HostActed) for each in announced):
         assert (
             changed
             or case.event
@@ -490,7 +492,7 @@ def test_an_input_in_a_state_gives_what_is_expected(case: Case) -> None:
             )
             or (case.stage, case.event) == (Pause, Event.HOST_SKIP)
         )
-    elif ("Refused" in case.said and case.event is not Event.DEADLINE) or row.answer is not Answer.ACCEPTED:
+    elif ("Refused" in case.announced and case.event is not Event.DEADLINE) or row.answer is not Answer.ACCEPTED:
         assert not changed
     else:
         assert changed
@@ -506,22 +508,22 @@ def test_all_that_follows_from_an_input_in_a_state_is_what_the_table_says(
     row = TABLE[stage][event]
     answers, codes, targets = set(), set(), set()
     for case in cases:
-        referee, said, changed = run(case)
-        told = {each.code for each in said if isinstance(each, (m.CommandRefused, m.PlacementRefused))}
-        acted = any(isinstance(each, m.HostActed) for each in said)
+        referee, announced, changed = run(case)
+        shown = {each.code for each in announced if isinstance(each, (m.CommandRefused, m.PlacementRefused))}
+        acted = any(isinstance(each, m.HostActed) for each in announced)
         if acted or not isinstance(case.command, m.HostCommand):
             targets.add(type(referee.stage))
         if event is Event.UNREADABLE:
             answers.add(Answer.OWN_CODE)
-            assert told == {case.command.code}  # type: ignore[union-attr]
+            assert shown == {case.command.code}  # type: ignore[union-attr]
             continue
         if acted:
             answers.add(Answer.ACCEPTED)
             continue
-        codes |= told
-        if any(isinstance(each, m.Recap) for each in said):
+        codes |= shown
+        if any(isinstance(each, m.Recap) for each in announced):
             answers.add(Answer.RECAP)
-        elif event is Event.DEADLINE or not told:
+        elif event is Event.DEADLINE or not shown:
             answers.add(Answer.ACCEPTED if changed else Answer.IGNORED)
     assert (answers or {Answer.REFUSED}) == {row.answer}
     assert codes == set(row.codes)

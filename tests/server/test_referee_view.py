@@ -41,13 +41,13 @@ def test_a_salvo_shows_its_targets_what_it_met_and_who_is_next() -> None:
 
 def test_a_delayed_view_shows_how_things_stood_and_not_how_they_stand() -> None:
     at_once, late = play(0), play(20_000)
-    assert late.said == []
+    assert late.announced == []
     began = late.now
     late.do(m.TimePassed(), began + 15_000)
-    assert (late.said, late.views.deadline()) == ([], began + 20_000)
+    assert (late.announced, late.views.deadline()) == ([], began + 20_000)
     late.fire("alice", (1, 1), (1, 1), (1, 1), (1, 1))
     late.look(began + 20_000)
-    assert [p for _, p in late.said] == [p for _, p in at_once.said]
+    assert [p for _, p in late.announced] == [p for _, p in at_once.announced]
     assert "A" not in "".join(late.seen()[-1].boards[0].rows)
     late.look(began + 35_000)
     assert late.seen()[-1].boards[0].rows[0] == "Aaaaa....."
@@ -61,7 +61,7 @@ def test_the_end_is_shown_and_the_reset_clears_it_before_the_next_lobby_is_said(
     assert (over.winner, over.player, over.shots) == ("bob", "", 0)
     assert [each.out for each in over.boards] == [True, False]
     room.do(m.Participate("carol", b""), room.now + 60_000)
-    assert room.said[-1][1] == Publication(TOPIC, b"", True)
+    assert room.announced[-1][1] == Publication(TOPIC, b"", True)
     assert room.views.retained == {}
 
 
@@ -69,7 +69,7 @@ def test_delayed_boards_are_shown_at_the_end_and_none_of_another_table() -> None
     room = Room(3_600_000, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=2)
     room.do(m.TimePassed(), room.now + TURN_MS)
     room.do(m.TimePassed(), room.now + TURN_MS)
-    assert room.said == []
+    assert room.announced == []
     elsewhere = Table(Referee("3", "t2", SALVO, m.Limits(players=2)), no_status)
     for name, fleet in (("alice", ALICE), ("bob", BOB)):
         room.views.follow(elsewhere, elsewhere.carry_out(m.Participate(name, b""), room.now))
@@ -80,9 +80,9 @@ def test_delayed_boards_are_shown_at_the_end_and_none_of_another_table() -> None
     assert room.seen()[-1].winner == "bob"
     room.do(m.TimePassed(), room.now + 60_000)
     assert room.views.retained == {}
-    assert room.said[-1][1] == Publication(TOPIC, b"", True)
+    assert room.announced[-1][1] == Publication(TOPIC, b"", True)
     room.look(room.now + 3_600_000)
-    assert room.said[-1][1].topic == "/t2/game/referee"
+    assert room.announced[-1][1].topic == "/t2/game/referee"
 
 
 def _fleets(count: int) -> Iterator[tuple[str, Fleet]]:
@@ -98,7 +98,7 @@ def test_the_longest_names_and_full_boards_stay_small(players: int, most_bytes: 
         assert current is not None
         target = next(name for name in room.table.referee.players if name != current.name)
         room.fire(target, *((x, 10) for x in range(6, 11)))
-    assert max(len(p.payload) for _, p in room.said) < most_bytes
+    assert max(len(p.payload) for _, p in room.announced) < most_bytes
 
 
 def test_a_board_shows_every_cell_of_a_fleet_and_nothing_else() -> None:

@@ -50,16 +50,16 @@ def ask(stage: Stage, request: object, team: str | None = None) -> None:
 )
 def test_the_answer_has_no_value_as_it_might_be_a_secret(stage: Stage, request_: object) -> None:
     ask(stage, request_)
-    [(_, text)] = stage.heard
+    [(_, text)] = stage.received
     assert SECRET.encode() not in text
 
 
 def test_a_flood_of_bad_names_is_answered_twelve_times_and_takes_no_answer_from_another_code(stage: Stage) -> None:
     for number in range(1000):
         ask(stage, {"name": f"no name {number}", "secret": "x"})
-    assert len(stage.heard) == 12
+    assert len(stage.received) == 12
     ask(stage, UNREADABLE["not_json"])
-    assert len(stage.heard) == 13
+    assert len(stage.received) == 13
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_team_that_asks_under_another_name_is_answered_where_it_may_read(
     stage.wait(0)
     stage.hush()
     ask(stage, request, sender)
-    assert [topic for topic, _ in stage.heard] == answered
-    assert {text.partition(b":")[0] for _, text in stage.heard} == {b"not_in_roster"}
+    assert [topic for topic, _ in stage.received] == answered
+    assert {text.partition(b":")[0] for _, text in stage.received} == {b"not_in_roster"}
     [line] = [record.getMessage() for record in caplog.records]
     assert line == f"{sender or 'a client'} asks to take part as red and may not: not_in_roster"
 
@@ -98,7 +98,7 @@ def test_messages_that_do_not_open_are_reported_to_the_operator_once_a_game_and_
             stage.say("/players/cy/ships/carrier/place", blob)  # of a team that is not listed
 
     place_with_a_wrong_key()
-    assert {topic for topic, _ in stage.heard} == {"/players/cy/error"}
+    assert {topic for topic, _ in stage.received} == {"/players/cy/error"}
     lines = [record.getMessage() for record in caplog.records if "do not open" in record.getMessage()]
     assert [line.partition(": another secret")[0] for line in lines] == [
         "the default table: messages under the name ann do not open"

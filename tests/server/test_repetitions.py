@@ -44,7 +44,7 @@ def test_shots_that_are_sent_again_count_once_and_are_answered_nothing(stage: St
     assert fire(stage, signed(stage, (1, 2, 3))) == []
     steps, check = stage.service.last_step, stage.service.tables[""].check
     assert fire(stage, signed(stage, (1, 2, 3))) == []
-    assert stage.heard == []
+    assert stage.received == []
     assert (stage.fired(), stage.service.last_step, stage.service.tables[""].check) == (3, steps, check)
     assert not stage.service.counts
 
@@ -66,7 +66,7 @@ def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> Non
     sealer = stage.sealers[winner]
     again = [(target, write_shot(*cell, of, sealer)) for cell, of in zip(salvo, contexts, strict=True)]
     assert fire(stage, again) == []
-    assert stage.heard == []
+    assert stage.received == []
 
 
 # --- skips --------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_a_request_that_is_made_again_is_answered_by_a_recap_and_nothing_else(
         for _ in range(10):  # at the slowest: one in three seconds
             stage.say(topics.REQUEST_PARTICIPATION.of(), write_participation("ann", secret("ann"), keys))
             stage.wait(3)
-    assert {topic for topic, _ in stage.heard} == {"/players/ann/recap"}
+    assert {topic for topic, _ in stage.received} == {"/players/ann/recap"}
     assert (stage.referee.deadline(), stage.service.last_step, stage.service.tables[""].check) == before
     assert stage.worker.waiting == []
     assert not stage.service.counts

@@ -120,14 +120,14 @@ def test_damage_is_named_and_nothing_is_written_over_it(roster: Roster, damage: 
 def test_a_roster_that_is_lost_is_not_begun_anew_without_being_told(roster: Roster) -> None:
     """One team that was added to a lost roster threw out all others, of the server that ran, too."""
     roster.add("red")
-    kept = roster.path.rename(roster.path.with_name("away"))
+    stored = roster.path.rename(roster.path.with_name("away"))
     lost = Roster(roster.path)
     for change in (lost.add, lost.rotate, lost.remove):
         with pytest.raises(RosterError, match=r"roster_missing: .*restore it from a copy, or .* teams add --new"):
             change("green")
     assert lost.server == roster.server  # whoever only asks how the server is gets in
     assert not roster.path.exists()
-    kept.rename(roster.path)
+    stored.rename(roster.path)
     lost.add("green")
     assert [member.name for member in roster.members()] == ["red", "green"]
     with pytest.raises(RosterError, match=r"roster_exists: .*with red, green;"):
@@ -146,7 +146,7 @@ def test_a_sealed_secret_that_is_moved_to_another_name_does_not_open(roster: Ros
     """Who may write the file, but has no key, shall not give a team another team's secret."""
     roster.add("red")
     roster.add("blue")
-    kept = json.loads(roster.path.read_text())
-    kept["members"][1]["sealed"] = kept["members"][0]["sealed"]
-    roster.path.write_text(json.dumps(kept))
+    stored = json.loads(roster.path.read_text())
+    stored["members"][1]["sealed"] = stored["members"][0]["sealed"]
+    roster.path.write_text(json.dumps(stored))
     assert code(roster) == "roster_key"

@@ -31,7 +31,7 @@ class HeldEdge(Wire):
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         self.published += 1
-        self.said.append((topic, payload))
+        self.announced.append((topic, payload))
         self.cleared += [topic] * (retain and not payload)
 
     def subscribe(self, filters: Iterable[str]) -> None:
@@ -57,29 +57,33 @@ def connect(edge: HeldEdge, service: Service) -> bytes:
 
 def test_a_retained_message_that_differs_is_put_right_after_the_sweep(edge: HeldEdge, service: Service) -> None:
     status = connect(edge, service)
-    edge.said.clear()
-    edge.inbox = [kept("/game/state", b"turn"), kept("/game/winner", b"ghost"), live("/game/server", status)]
+    edge.announced.clear()
+    edge.inbox = [
+        retained_message("/game/state", b"turn"),
+        retained_message("/game/winner", b"ghost"),
+        live("/game/server", status),
+    ]
     service.step()
-    assert ("/game/winner", b"") in edge.said
+    assert ("/game/winner", b"") in edge.announced
 
 
 def test_a_league_that_an_earlier_server_has_left_is_cleared_where_no_host_has_set_the_lobby(
     edge: HeldEdge, service: Service
 ) -> None:
     status = connect(edge, service)
-    edge.inbox = [kept("/game/league", b"{}"), live("/game/server", status)]
+    edge.inbox = [retained_message("/game/league", b"{}"), live("/game/server", status)]
     service.step()
     assert edge.cleared == ["/game/league"]
     status = connect(edge, service)
     service.tables[""].header = replace(
         service.tables[""].header, limits=replace(service.tables[""].header.limits, by_host=True)
     )
-    edge.inbox = [kept("/game/league", b"{}"), live("/game/server", status)]
+    edge.inbox = [retained_message("/game/league", b"{}"), live("/game/server", status)]
     service.step()
     assert edge.cleared == ["/game/league"]
 
 
-def kept(topic: str, payload: bytes) -> Inbound:
+def retained_message(topic: str, payload: bytes) -> Inbound:
     return Inbound(topic, payload, True, 1, 1)
 
 
@@ -91,10 +95,10 @@ def test_messages_under_way_when_the_connection_was_lost_are_not_resent(edge: He
     """The kept value is older. Said once more, /game/current made clients of the plain specification fire again."""
     connect(edge, service)
     status = connect(edge, service)
-    edge.said.clear()
-    edge.inbox = [kept("/game/state", b"over"), live("/game/state", b"lobby"), live("/game/server", status)]
+    edge.announced.clear()
+    edge.inbox = [retained_message("/game/state", b"over"), live("/game/state", b"lobby"), live("/game/server", status)]
     service.step()
-    assert "/game/state" not in dict(edge.said)
+    assert "/game/state" not in dict(edge.announced)
 
 
 def test_a_stale_status_of_an_earlier_connection_is_corrected(edge: HeldEdge, service: Service) -> None:
@@ -103,10 +107,10 @@ def test_a_stale_status_of_an_earlier_connection_is_corrected(edge: HeldEdge, se
     status = connect(edge, service)
     edge.inbox = [live("/game/server", status)]
     service.step()
-    edge.said.clear()
-    edge.inbox = [kept("/game/current", b"ghost"), kept("/game/state", b"lobby")]
+    edge.announced.clear()
+    edge.inbox = [retained_message("/game/current", b"ghost"), retained_message("/game/state", b"lobby")]
     service.step()
-    assert edge.said == [("/game/current", b"")]
+    assert edge.announced == [("/game/current", b"")]
 
 
 def test_the_server_looks_for_retained_commands_until_none_comes(
@@ -118,7 +122,7 @@ def test_the_server_looks_for_retained_commands_until_none_comes(
     connect(edge, service)
     asked = edge.subscriptions
     for _ in range(3):
-        edge.inbox = [kept("/players/ghost/fire", b"x")]
+        edge.inbox = [retained_message("/players/ghost/fire", b"x")]
         service.step()
         assert edge.cleared[-1] == "/players/ghost/fire"
         now += MORE_RETAINED_COMMANDS_MS
@@ -144,7 +148,7 @@ def test_a_table_where_nothing_comes_back_is_reported_once(
     connect(edge, service)
     edge.inbox = [
         live(topic, payload)
-        for topic, payload in edge.said
+        for topic, payload in edge.announced
         if topic.endswith("/game/server") and topic.startswith("/t1/") == (silent == "")
     ]
     service.step()
@@ -157,7 +161,7 @@ def test_a_table_where_nothing_comes_back_is_reported_once(
         f"{title}: nothing that the server publishes comes back"
     ]
     connect(edge, service)
-    edge.inbox = [live(topic, payload) for topic, payload in edge.said if topic.endswith("/game/server")]
+    edge.inbox = [live(topic, payload) for topic, payload in edge.announced if topic.endswith("/game/server")]
     now += ECHO_MS
     service.step()
     assert len(caplog.records) == 1

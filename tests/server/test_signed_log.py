@@ -20,16 +20,16 @@ class AskedWorld(LoggedWorld):
     def ask(self, first: int, name: str = "ann") -> None:
         self.wire.give(f"/players/{name}/resend", write_resend(first))
 
-    def said(self, rounds: int = 1) -> list[bytes]:
+    def announced(self, rounds: int = 1) -> list[bytes]:
         """What is said in the log in these rounds, each with everything before it confirmed, and some time passed."""
-        before = len(self.heard)
+        before = len(self.received)
         for _ in range(rounds):
             self.now += PAUSE_MS
             self.wire.delivered = self.wire.published
             self.service.step()
-            self.heard += [payload for topic, payload in self.wire.said if topic == "/game/log"]
-            self.wire.said = [each for each in self.wire.said if each[0] != "/game/log"]
-        return self.heard[before:]
+            self.received += [payload for topic, payload in self.wire.announced if topic == "/game/log"]
+            self.wire.announced = [each for each in self.wire.announced if each[0] != "/game/log"]
+        return self.received[before:]
 
 
 @pytest.fixture
@@ -42,36 +42,36 @@ def world(tmp_path: Path) -> Iterator[AskedWorld]:
 
 def test_the_whole_log_can_be_had_in_portions_after_the_end_and_after_a_crash(world: AskedWorld) -> None:
     world.play()
-    everything = world.first_heard()
+    everything = world.first_received()
     assert len(everything) > 2 * MAX_ENTRIES
     world.restart()
-    world.said()
+    world.announced()
     world.ask(0)
-    rounds = [world.said() for _ in range(len(everything) // MAX_ENTRIES + 2)]
-    assert [payload for said in rounds for payload in said] == everything
+    rounds = [world.announced() for _ in range(len(everything) // MAX_ENTRIES + 2)]
+    assert [payload for announced in rounds for payload in announced] == everything
     assert max(map(len, rounds)) == MAX_ENTRIES
 
 
 def test_a_team_that_does_not_play_gets_no_resend(world: AskedWorld) -> None:
-    world.said()
+    world.announced()
     for name in ("carl", "Ann", "players"):
         world.ask(0, name)
     world.wire.give("/nowhere/players/ann/resend", write_resend(0))
-    assert world.said(2) == []
+    assert world.announced(2) == []
 
 
 def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorld) -> None:
     world.play()
-    world.said()
+    world.announced()
     world.ask(0)
-    assert len(world.said()) == MAX_ENTRIES
+    assert len(world.announced()) == MAX_ENTRIES
     world.wire.delivered = world.wire.published - 1
     world.now += 60_000
-    heard = len(world.heard)
+    received = len(world.received)
     LoggedWorld.run(world)
-    assert len(world.heard) == heard
+    assert len(world.received) == received
     assert world.service.wait_seconds(1.0) > 0  # and it does not turn in circles meanwhile
-    assert len(world.said()) == MAX_ENTRIES
+    assert len(world.announced()) == MAX_ENTRIES
 
 
 def _refuse(batch: Batch) -> None:
@@ -79,18 +79,18 @@ def _refuse(batch: Batch) -> None:
 
 
 def test_a_resend_waits_while_the_broker_is_away_or_the_journal_takes_nothing(world: AskedWorld) -> None:
-    world.said()
+    world.announced()
     world.ask(0)
     world.wire.connected = False
-    assert world.said(2) == []
+    assert world.announced(2) == []
     world.wire.connected = True
     commit = world.journal.commit
     world.journal.commit = _refuse
     world.wire.give(*world.shot(1, 1))
-    assert world.said(2) == []
+    assert world.announced(2) == []
     world.journal.commit = commit
     world.now += JOURNAL_RETRY_MS
-    assert world.said(3) == world.first_heard()  # again, and that the turn begins anew
+    assert world.announced(3) == world.first_received()  # again, and that the turn begins anew
 
 
 def test_many_tables_share_a_portion(world: AskedWorld) -> None:
@@ -122,7 +122,7 @@ def test_the_log_over_many_kills_is_the_one_of_the_journal_and_fair(logged: Logg
         logged.restart(away=100)
         logged.fire(fired)
     logged.play()
-    lines = [payload + b"\n" for payload in logged.first_heard()]
+    lines = [payload + b"\n" for payload in logged.first_received()]
     assert lines == logged.from_journal()
     report = verify(lines)
     assert report.finding is None
@@ -151,8 +151,8 @@ def test_a_game_that_one_version_began_is_logged_alike_by_the_next_one(
     logged: LoggedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logged.join()
-    before = logged.first_heard()
+    before = logged.first_received()
     monkeypatch.setattr("salvo_server.core.table.__version__", "9.9")
     logged.restart()
-    assert logged.first_heard()[: len(before)] == before
-    assert b'"version":"9.9"' not in b"".join(logged.heard)
+    assert logged.first_received()[: len(before)] == before
+    assert b'"version":"9.9"' not in b"".join(logged.received)

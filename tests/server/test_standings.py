@@ -61,14 +61,14 @@ class Filling(Journal):
 
 
 def test_a_result_counts_once_it_is_durable() -> None:
-    woken, kept = threading.Event(), Filling()
+    woken, filling = threading.Event(), Filling()
     batch = Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))])
-    with contextlib.closing(LiveStandings(kept, "", woken.set)) as live:
-        journal = CountedJournal(kept, live)
-        kept.full = True
+    with contextlib.closing(LiveStandings(filling, "", woken.set)) as live:
+        journal = CountedJournal(filling, live)
+        filling.full = True
         with pytest.raises(JournalUnavailable):
             journal.commit(batch)
-        kept.full = False
+        filling.full = False
         journal.commit(batch)
         assert woken.wait(60)
         [publication] = live.take_due(NOON)

@@ -139,7 +139,7 @@ class Server(Member):
         self.disk = disk
         self.setup = setup
         self.stopping = False
-        self.heard: Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None] = lambda *news: None
+        self.received: Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None] = lambda *news: None
         self.after_step: Callable[[], None] = lambda: None
         self.change: Callable[[Setup], Setup] = lambda setup: setup
         self._jump_ms = 0
@@ -185,7 +185,7 @@ class Server(Member):
             fresh_secret=lambda: self._secrets.randbytes(32),
             resume=setup.resume,
             register=setup.register,
-            listener=lambda *news: self.heard(*news),
+            listener=lambda *news: self.received(*news),
         )
         self.edge.checked = self._check_durable
         self.wake(0.0)
@@ -402,8 +402,8 @@ class Desk(Member):
     def step(self) -> None:
         for message in self.edge.poll(MAX_WAIT_SECONDS):
             if message.topic == "/game/hosted":
-                heard = json.loads(message.payload or b"{}").get("do")
-                self._paused = heard == m.HostAction.PAUSE or (self._paused and heard != m.HostAction.RESUME)
+                received = json.loads(message.payload or b"{}").get("do")
+                self._paused = received == m.HostAction.PAUSE or (self._paused and received != m.HostAction.RESUME)
             elif message.payload:
                 self._names = json.loads(message.payload)
             self.edge.acknowledge(message)
@@ -450,12 +450,12 @@ class Observer(Member):
     """Has a persistent session on everything and keeps what it hears.
 
     Attributes:
-        heard: topic and payload, in order, repetitions and all.
+        received: topic and payload, in order, repetitions and all.
     """
 
     def __init__(self, world: World, broker: SimBroker) -> None:
         super().__init__(world, broker, "observer")
-        self.heard: list[tuple[str, bytes]] = []
+        self.received: list[tuple[str, bytes]] = []
 
     def begin(self) -> None:
         self.edge = self.connect(clean=False)
@@ -465,5 +465,5 @@ class Observer(Member):
     def step(self) -> None:
         for message in self.edge.poll(MAX_WAIT_SECONDS):
             if not message.retain:
-                self.heard.append((message.topic, message.payload))
+                self.received.append((message.topic, message.payload))
             self.edge.acknowledge(message)

@@ -71,7 +71,7 @@ class SimBroker(Process):
 
     Attributes:
         retained: payload by topic.
-        heard: called with client id, topic, payload and the retain flag of every message that it takes in.
+        received: called with client id, topic, payload and the retain flag of every message that it takes in.
         lossy: whether a crash has lost something that it had acknowledged.
         losing: how many messages are still lost after they were acknowledged, by the point at which they are taken.
     """
@@ -86,7 +86,7 @@ class SimBroker(Process):
         """
         super().__init__(world, "broker")
         self.retained: dict[str, bytes] = {}
-        self.heard: Callable[[str, str, bytes, bool], None] = lambda client, topic, payload, retain: None
+        self.received: Callable[[str, str, bytes, bool], None] = lambda client, topic, payload, retain: None
         self.lossy = False
         self.losing: Counter[str] = Counter()
         self._sessions: dict[str, _Session] = {}
@@ -126,8 +126,8 @@ class SimBroker(Process):
         self.kill()
 
     def _save(self) -> None:
-        kept = {name: session.copy() for name, session in self._sessions.items() if not session.clean}
-        self._autosave = (dict(self.retained), kept)
+        stay = {name: session.copy() for name, session in self._sessions.items() if not session.clean}
+        self._autosave = (dict(self.retained), stay)
 
     @property
     def quiet(self) -> bool:
@@ -186,21 +186,21 @@ class SimBroker(Process):
         if not session.filters.keys() >= set(filters):  # the server repeats its own every few seconds
             session.filters.update(dict.fromkeys(filters))
             self._routes.clear()
-        kept = []
+        stay = []
         for topic_filter in filters:
             found = list(filter(partial(matches, topic_filter), self.retained))
             self._random.shuffle(found)
-            kept += found
+            stay += found
         if self._shuffles:
-            self._random.shuffle(kept)
-        for topic in kept:
+            self._random.shuffle(stay)
+        for topic in stay:
             self._give(session, Message(topic, self.retained[topic], True))
 
     def _publish(self, link: Link, mid: int, topic: str, payload: bytes, retain: bool) -> None:
         world = self.world
         world.hit("broker.publish.before")
         client_id = self._links[link][0].client_id
-        self.heard(client_id, topic, payload, retain)
+        self.received(client_id, topic, payload, retain)
         if not self._loses(client_id, topic):
             self.route(topic, payload, retain)
         world.hit("broker.publish.routed")

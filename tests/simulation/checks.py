@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simulation.game import Contest
 
 #: What stays retained after a reset (SALVO-END-4).
-_KEPT = {"/game/state", "/game/rules", "/game/server", "/players/count", "/players/list"}
+_STAYS = {"/game/state", "/game/rules", "/game/server", "/players/count", "/players/list"}
 
 
 def hold(condition: bool, text: str, *given: object) -> None:
@@ -55,11 +55,11 @@ def when_over(contest: Contest) -> None:
     contest.statistics["shots"] += sum(len(player.shots) for player in referee.match.players.values())
     _retained(contest)
     results = _results(referee)
-    _stream(contest.said, referee, results, "the broker")
+    _stream(contest.announced, referee, results, "the broker")
     if not contest.broker.lossy:
-        _stream(contest.observer.heard, referee, results, "the observer")
-        _chain(contest.observer.heard)
-    _log(contest.said, referee, "the broker")
+        _stream(contest.observer.received, referee, results, "the observer")
+        _chain(contest.observer.received)
+    _log(contest.announced, referee, "the broker")
     for team in contest.teams:
         player = referee.match.players.get(team.name)
         if player is None:
@@ -84,9 +84,11 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
 
 def _retained(contest: Contest) -> None:
     table = contest.server.service.tables[""]
-    kept, own = contest.broker.retained, table.last_payloads
-    for topic in sorted(kept.keys() | own.keys()):
-        hold(kept.get(topic) == own.get(topic), "retained at %s: %s, not %s", topic, kept.get(topic), own.get(topic))
+    stored, own = contest.broker.retained, table.last_payloads
+    for topic in sorted(stored.keys() | own.keys()):
+        hold(
+            stored.get(topic) == own.get(topic), "retained at %s: %s, not %s", topic, stored.get(topic), own.get(topic)
+        )
 
 
 def _results(referee: Referee) -> list[bytes]:
@@ -98,13 +100,13 @@ def _read(payload: bytes) -> dict[str, Any]:
     return dict(json.loads(payload))
 
 
-def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, expected: Sequence[bytes], who: str) -> None:
+def _stream(received: Sequence[tuple[str, bytes]], referee: Referee, expected: Sequence[bytes], who: str) -> None:
     """Everything was announced, in order of first appearance, and nothing else (SALVO-TOPIC-4)."""
     numbers = {body: number for number, body in enumerate(expected)}
     known, hits, turns = 0, b"", {0: ""}
     landed: dict[str, list[tuple[int, int]]] = {name: [] for name in referee.players}
     started = False
-    for topic, payload in heard:
+    for topic, payload in received:
         if topic == "/game/hits":
             hits = payload
         elif topic == "/game/result" and payload:
@@ -140,13 +142,13 @@ def _stream(heard: Sequence[tuple[str, bytes]], referee: Referee, expected: Sequ
         hold(_covers(landed[name], player.landed), "%s heard other hits on %s than fell", who, name)
 
 
-def _log(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None:
+def _log(received: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None:
     """The log of the game is one story, whole, in order and fair, over all crashes (SALVO-LOG)."""
-    said: dict[tuple[str, int], bytes] = {}
+    announced: dict[tuple[str, int], bytes] = {}
     number = 0
     of = ""
     opening: Opening | None = None
-    for topic, payload in heard:
+    for topic, payload in received:
         if topic != "/game/log":
             continue
         text, _ = take_apart(payload)
@@ -154,18 +156,18 @@ def _log(heard: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None
         if isinstance(entry.body, Opening):
             number = entry.body.game
             known, of = of, entry_digest(text)[:OF_BYTES].hex()
-            if said and number == referee.number and known != of:
-                empty = said.keys() == {(known, 0)}
+            if announced and number == referee.number and known != of:
+                empty = announced.keys() == {(known, 0)}
                 hold(empty and _only_settings_differ(opening, entry.body), "%s heard game %d opened twice", who, number)
-                said.clear()
+                announced.clear()
             opening = entry.body
         if number != referee.number:
             continue
         hold(entry.of in ("", of), "%s heard an entry of another game", who)
-        told = said.setdefault((of, entry.number), payload)
-        hold(told == payload, "%s heard two entries %d of game %d", who, entry.number, number)
-        hold(entry.number <= len(said), "%s heard entry %d after %d entries", who, entry.number, len(said))
-    lines = [payload + b"\n" for payload in said.values()]
+        first = announced.setdefault((of, entry.number), payload)
+        hold(first == payload, "%s heard two entries %d of game %d", who, entry.number, number)
+        hold(entry.number <= len(announced), "%s heard entry %d after %d entries", who, entry.number, len(announced))
+    lines = [payload + b"\n" for payload in announced.values()]
     report = verify_lines(iter(lines), f"the log that {who} heard")
     hold(report.finding is None, "%s", report.finding)
     hold(report.games[0].players == tuple(referee.players), "%s heard of other players in the log", who)
@@ -177,18 +179,18 @@ def _only_settings_differ(one: Opening | None, other: Opening) -> bool:
     return one.seed == other.seed or m.Draw.SEED in (one.draw, other.draw)
 
 
-def _chain(heard: Sequence[tuple[str, bytes]]) -> None:
+def _chain(received: Sequence[tuple[str, bytes]]) -> None:
     """A client that follows the log never has a reason to complain."""
     chain = LogChain()
-    for topic, payload in heard:
+    for topic, payload in received:
         if topic == "/game/log":
             chain.take_in(payload)
 
 
-def _covers(heard: Sequence[tuple[int, int]], landed: Sequence[tuple[int, int]]) -> bool:
+def _covers(received: Sequence[tuple[int, int]], landed: Sequence[tuple[int, int]]) -> bool:
     """Whether what fell is what was heard, in order and perhaps with repetitions between."""
-    rest = iter(heard)
-    return all(cell in rest for cell in landed) and set(heard) == set(landed)
+    rest = iter(received)
+    return all(cell in rest for cell in landed) and set(received) == set(landed)
 
 
 def _view(session: Session, player: Player, referee: Referee) -> None:
@@ -332,10 +334,10 @@ def _paced(step: Step, pace_ms: int, may_begin: int) -> int:
 def at_the_end(contest: Contest) -> None:
     """Check what is left when the last game was forgotten."""
     _retained(contest)
-    left = set(contest.broker.retained) - _KEPT
+    left = set(contest.broker.retained) - _STAYS
     hold(not left, "after the reset there is still %s", left)
     proofs: set[bytes] = set()
-    logged = {take_apart(payload)[0] for topic, payload in contest.said if topic == "/game/log" and payload}
+    logged = {take_apart(payload)[0] for topic, payload in contest.announced if topic == "/game/log" and payload}
     live = contest.server.service.tables[""]
     games = every_game(contest.disk)
     results: list[Result | None] = []
@@ -350,8 +352,8 @@ def at_the_end(contest: Contest) -> None:
             steps.append(execute_step(table, game, number, record))
             if not contest.scenario.hosted:  # whose host may end a pause, or remove who is next
                 may_begin = _paced(steps[-1], header.limits.pace_ms or 0, may_begin)
-        said = [(step.at, step.announcements) for step in steps]
-        results += [result_of("", header.game, at, header.rules.book.name, each) for at, each in said]
+        announced = [(step.at, step.announcements) for step in steps]
+        results += [result_of("", header.game, at, header.rules.book.name, each) for at, each in announced]
         if steps:
             texts = _log_texts(header, steps, contest.server.identity)
             hold(logged.issuperset(texts), "the journal's log of game %d is another one than was said", header.game)

@@ -26,7 +26,7 @@ _derive = salvo.seal.derive_key
 STOCK = 18
 
 
-_kept = cache(_derive)
+_cached = cache(_derive)
 #: How often a key was asked for, so that somebody can charge time for it.
 asked = 0
 
@@ -35,7 +35,7 @@ def derive_key(secret: str, salt: bytes) -> bytes:
     """Return what the real function returns, at once from the second time on."""
     global asked
     asked += 1
-    return _kept(secret, salt)
+    return _cached(secret, salt)
 
 
 #: Where the real function is asked for.

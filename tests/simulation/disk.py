@@ -158,7 +158,7 @@ class SimJournal(Journal):
 def _copied(batch: Batch) -> Batch:
     """The service may go on to fill a batch whose answer was lost."""
     lists: dict[str, Any] = {
-        each.name: [*kept] for each in fields(Batch) if isinstance(kept := getattr(batch, each.name), list)
+        each.name: [*records] for each in fields(Batch) if isinstance(records := getattr(batch, each.name), list)
     }
     return replace(batch, **lists)
 

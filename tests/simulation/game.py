@@ -173,8 +173,8 @@ class Contest:
         self.desks = [Desk(world, self.broker)] * scenario.hosted
         everybody = [self.server, self.observer, *self.teams, *self.spec, *self.desks]
         self._members = {each.name: each for each in everybody}
-        self.said: list[tuple[str, bytes]] = []
-        self.broker.heard = self._heard
+        self.announced: list[tuple[str, bytes]] = []
+        self.broker.received = self._received
         self.digest = blake2b(digest_size=8)
         self.statistics: Counter[str] = Counter()
 
@@ -222,11 +222,11 @@ class Contest:
 
     # --- the course of events -------------------------------------------------------------------------------------
 
-    def _heard(self, client: str, topic: str, payload: bytes, retain: bool) -> None:
+    def _received(self, client: str, topic: str, payload: bytes, retain: bool) -> None:
         self.world.say("%s > %s%s %s", client, topic, " (retained)" if retain else "", payload[:100])
         self.digest.update(topic.encode() + b"\0" + payload)
         if client == "server":
-            self.said.append((topic, payload))
+            self.announced.append((topic, payload))
 
     def _look(self) -> None:
         """After a round of the server: note the table's state."""

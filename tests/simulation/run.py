@@ -41,17 +41,17 @@ def prepare() -> None:
 
 def shrink(seed: int, found: Sequence[Fault], fails: Callable[[list[Fault]], bool]) -> list[Fault]:
     """Return a list of faults that still fails and of which none can be left out: drop halves, then single ones."""
-    kept = list(found)
-    size = max(1, len(kept) // 2)
+    left_over = list(found)
+    size = max(1, len(left_over) // 2)
     while size:
-        for place in range(0, len(kept), size):
-            fewer = kept[:place] + kept[place + size :]
-            if len(fewer) < len(kept) and fails(fewer):
-                kept = fewer
+        for place in range(0, len(left_over), size):
+            fewer = left_over[:place] + left_over[place + size :]
+            if len(fewer) < len(left_over) and fails(fewer):
+                left_over = fewer
                 break
         else:
             size //= 2
-    return kept
+    return left_over
 
 
 def command(seed: int, given: Sequence[Fault] | None = None, rules: str | None = None) -> str:

@@ -131,16 +131,16 @@ def test_a_message_that_the_broker_acknowledged_and_lost_costs_no_place_and_no_t
 def test_an_empty_lobby_that_is_opened_with_other_settings_is_the_same_game() -> None:
     """Teams hear its first opening, and the server is killed before any of them is listed."""
     contest = game.Contest(replace(game.draw(SHORT), games=2, faults=[]))
-    server, heard = contest.server, contest.broker.heard
+    server, received = contest.server, contest.broker.received
     server.change = lambda setup: setup._replace(limits=replace(setup.limits, turn_ms=121_000))
 
     def kill_at_the_second_opening(client: str, topic: str, payload: bytes, retain: bool) -> None:
-        heard(client, topic, payload, retain)
+        received(client, topic, payload, retain)
         if topic == "/game/log" and server.incarnation == 1 and server.referee.number == 2:
             contest.world.after(0.0, server.kill)
             contest.world.after(0.3, server.start)
 
-    contest.broker.heard = kill_at_the_second_opening
+    contest.broker.received = kill_at_the_second_opening
     contest.play()
     headers = [read_header(each.opened.header) for each in every_game(contest.disk)]
     played_by = [(each.game, each.limits.turn_ms) for each in headers]
@@ -208,8 +208,8 @@ def _open_the_game_with_another_secret(patch: pytest.MonkeyPatch) -> None:
     real = Openings.set_table
 
     def forgetful(self: Openings, name: str, former: SavedGame | None) -> Referee:
-        kept = real(self, name, former)
-        return Referee(self._next_seed(), name, self.book, kept.limits, kept.number, self.draw)
+        stored = real(self, name, former)
+        return Referee(self._next_seed(), name, self.book, stored.limits, stored.number, self.draw)
 
     patch.setattr(Openings, "set_table", forgetful)
 

@@ -32,7 +32,7 @@ class Contest:
         self.book, self.names = book, [f"team{number}" for number in range(players)]
         self.limits = Limits(players=players, empty_turns=2, pace_ms=pace_ms)
         self.now = 1_000_000
-        self.kept: dict[str, bytes] = {}
+        self.stored: dict[str, bytes] = {}
         self.held, self.watcher = connected(Watcher, "")
         self.hears = True
         self.missed = False  # something of the game in play
@@ -45,7 +45,7 @@ class Contest:
         self.servers += 1
         self.table = Table(Referee(self.servers, "", self.book, self.limits), no_status)
         self.publish(self.table.open()[1])
-        left = self.kept.keys() - self.table.retained.keys()
+        left = self.stored.keys() - self.table.retained.keys()
         self.publish([Publication(topic, b"", True) for topic in sorted(left)])
 
     @property
@@ -57,9 +57,9 @@ class Contest:
             if topics.parse(topic).topic.reader is not topics.Reader.EVERYBODY:
                 continue
             if retain:
-                self.kept[topic] = payload
+                self.stored[topic] = payload
                 if not payload:
-                    del self.kept[topic]
+                    del self.stored[topic]
             if self.hears:
                 self.held.deliver(topic, payload)
             self.missed |= not self.hears
@@ -107,7 +107,7 @@ class Contest:
                 self.do(m.PlaceShip(name, place.ship.upper(), place))
 
     def shuffled(self) -> list[tuple[str, bytes]]:
-        return self.random.sample(sorted(self.kept.items()), len(self.kept))
+        return self.random.sample(sorted(self.stored.items()), len(self.stored))
 
     def look(self) -> None:
         """Compare what a newcomer knows, and who was there before, with the referee."""
@@ -149,15 +149,15 @@ def check(watcher: Watcher, referee: Referee) -> None:
     if referee.state is not State.LOBBY:
         assert referee.game is not None
         assert watcher.seen.game.turn is not None
-        assert (watcher.seen.game.turn.game, watcher.seen.game.turn.turn) == (referee.number, turn_told(referee))
+        assert (watcher.seen.game.turn.game, watcher.seen.game.turn.turn) == (referee.number, turn_announced(referee))
         assert ("has had its turn" in watcher.heading()) == (referee.state is State.TURN and referee.current is None)
     if referee.current is not None:
         assert watcher.current == referee.current.name
     sunk = {(ship.player, ship.ship) for result in results for ship in result.sunk}
     defeated = {name for result in results for name in result.defeated}
     for name, board in boards.items():
-        told = referee.book.sinkings is Sinkings.TOLD
-        assert board.ships == ({ship.name: (name, ship.name) not in sunk for ship in SHIPS} if told else {})
+        tells = referee.book.sinkings is Sinkings.TOLD
+        assert board.ships == ({ship.name: (name, ship.name) not in sunk for ship in SHIPS} if tells else {})
         assert board.out == (name in defeated)
         own = [result for result in results if result.player == name]
         shots, hits = sum(result.shots for result in own), sum(result.hits for result in own)
@@ -166,7 +166,7 @@ def check(watcher: Watcher, referee: Referee) -> None:
     check_with_the_engine(watcher, referee)
 
 
-def turn_told(referee: Referee) -> int:
+def turn_announced(referee: Referee) -> int:
     """In a pause and after the end the last turn is still told, whose number the engine has left behind."""
     assert referee.game is not None
     return referee.game.turn if referee.current is not None else referee.results[-1].turn

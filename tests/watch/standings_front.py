@@ -49,16 +49,16 @@ class Front:
         self.relay._loop = self.loop  # type: ignore[assignment]
 
     def hear(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
-        said = self.source.read(Inbound(topic, payload, retained, 0, 0))
-        if said is not None:
-            self.relay.receive(self.source, [said])
+        message = self.source.read(Inbound(topic, payload, retained, 0, 0))
+        if message is not None:
+            self.relay.receive(self.source, [message])
         self.loop.run_to(self.loop.now)
 
     def standings(self, *teams: str, retained: bool = False) -> None:
         [publication] = write_announcement(shown(*teams))
         self.hear(publication.topic, publication.payload, retained=retained)
 
-    def told(self, table: str = "") -> list[tuple[str, float]]:
+    def ratings(self, table: str = "") -> list[tuple[str, float]]:
         return [(row["name"], row["points"]) for row in self.relay.picture(table)["standings"]]
 
 

@@ -61,8 +61,8 @@ def test_the_last_frame_of_an_aborted_game_has_no_winner_and_nobody_to_fire(game
 @pytest.mark.parametrize(("minor", "place"), [(None, 1), (1, 1), (2, 0)])
 def test_nobody_has_a_place_in_an_aborted_game_but_in_games_of_earlier_versions(minor: int | None, place: int) -> None:
     steps = aborted(3, minor=minor).steps
-    told = [each.place for each in steps[-1].announcements if isinstance(each, m.PlayerStats)]
-    assert told == [place, place]
+    shown = [each.place for each in steps[-1].announcements if isinstance(each, m.PlayerStats)]
+    assert shown == [place, place]
 
 
 def test_an_aborted_game_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_the_referees_boards_come_at_once_and_show_that_it_is_over() -> None:
     room.fire(rival, (1, 1), (2, 1), (3, 1), (4, 1), (5, 1))
     room.do(ABORT, room.now + 1_000)
     views: list[Any] = [
-        read_announcement(topics.parse(TOPIC), each.payload) for _, each in room.said if each.topic == TOPIC
+        read_announcement(topics.parse(TOPIC), each.payload) for _, each in room.announced if each.topic == TOPIC
     ]
-    assert {at for at, each in room.said if each.topic == TOPIC} == {room.now}
+    assert {at for at, each in room.announced if each.topic == TOPIC} == {room.now}
     assert (views[-1].turn, views[-1].player, views[-1].winners) == (1, "", ())
     assert views[-1].boards == views[-2].boards
     assert views[-1].last == views[-2].last

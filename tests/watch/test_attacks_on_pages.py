@@ -14,13 +14,13 @@ from salvo_watch.web.relay import Relay
 
 def _be_served_under_a_name_of_another_site() -> bool:
     """A page reads the hall in a visitor's network when its own name leads there."""
-    said: list[Any] = []
+    spoken: list[Any] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Any) -> None:
-        said.append(message)
+        spoken.append(message)
 
     scope = {
         "type": "http",
@@ -35,7 +35,7 @@ def _be_served_under_a_name_of_another_site() -> bool:
 
     pages = web.application(Relay([], boards=False, delay_seconds=0), web.Front("http://127.0.0.1", ""))
     asyncio.run(ask())
-    return bool(said[0]["status"] == 200)
+    return bool(spoken[0]["status"] == 200)
 
 
 def _know_every_host(patch: Patch) -> None:

@@ -36,7 +36,7 @@ SEALER = Sealer("secret", bytes(16))
 _A = TypeVar("_A")
 NOW = 1_760_000_000_000
 #: Books that tell of each shot whether it was a hit, but not where it fell.
-EACH_SHOT_TOLD = [
+EACH_SHOT_ANNOUNCED = [
     replace(book, name=f"{book.name} each", announce=Announce.EACH_SHOT)
     for book in BOOKS.values()
     if book.announce is not Announce.CELLS
@@ -191,7 +191,7 @@ def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("book", [*BOOKS.values(), *EACH_SHOT_TOLD], ids=lambda book: book.name)
+@pytest.mark.parametrize("book", [*BOOKS.values(), *EACH_SHOT_ANNOUNCED], ids=lambda book: book.name)
 @pytest.mark.parametrize("turns", [90, 10**9])
 def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
     book: RuleBook, turns: int, monkeypatch: pytest.MonkeyPatch
@@ -207,10 +207,10 @@ def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
             bound = int(share * lengths[name])
             monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", bound)
             text = write_recap(recap, book.grid)
-            told = read_recap(name, text)
-            assert told.earlier is not None
-            assert told.progress == recap.progress
-            assert len(text) <= bound or not told.results
+            read_back = read_recap(name, text)
+            assert read_back.earlier is not None
+            assert read_back.progress == recap.progress
+            assert len(text) <= bound or not read_back.results
             assert present(taken_up(recap, book)) == whole[name]
 
 

@@ -197,7 +197,7 @@ def test_a_game_that_cannot_be_executed_says_so_and_nothing_of_its_content(folde
 # --- what a link says ------------------------------------------------------------------------------------------------
 
 
-def said_of(page: str) -> dict[str, str]:
+def text_of(page: str) -> dict[str, str]:
     return dict(re.findall(r'<meta property="og:([a-z_:]+)" content="([^"]*)">', page))
 
 
@@ -218,7 +218,7 @@ def pixels(png: bytes) -> list[bytes]:
 
 
 def test_a_link_to_a_game_or_a_turn_says_who_plays_and_has_a_picture_of_the_boards(site: Site, id_: str) -> None:
-    whole, turn = (said_of(site.get(f"/games/{id_}", **query).text) for query in ({}, {"turn": "3"}))
+    whole, turn = (text_of(site.get(f"/games/{id_}", **query).text) for query in ({}, {"turn": "3"}))
     names, _, game = whole["title"].partition(": game ")
     first, second = names.split(" against ")
     assert re.fullmatch(rf"({first}|{second}) wins after \d+ salvos", whole["description"])
@@ -237,7 +237,7 @@ def test_a_link_to_a_game_or_a_turn_says_who_plays_and_has_a_picture_of_the_boar
 
 
 def test_a_link_to_a_turn_that_there_is_not_shows_the_game(site: Site, id_: str) -> None:
-    whole = said_of(site.get(f"/games/{id_}").text)["title"]
+    whole = text_of(site.get(f"/games/{id_}").text)["title"]
     for turn in ("", "x", "-1", "9" * 10, "999999999", "\u0663"):
-        assert said_of(site.get(f"/games/{id_}", turn=turn).text)["title"].startswith(whole)
+        assert text_of(site.get(f"/games/{id_}", turn=turn).text)["title"].startswith(whole)
     assert len(pixels(site.get(f"/games/{id_}.png", turn="999999999").body)) == 630

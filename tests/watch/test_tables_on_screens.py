@@ -12,7 +12,7 @@ from salvo.net.inbound import Inbound
 from salvo.table_state import NewConnection
 from salvo_watch.live_views import Watcher
 from salvo_watch.web.tables import END_SECONDS, Arrived, Table
-from watch.told import tell
+from watch.receiving import tell
 from watch.watchers import connected
 
 

@@ -80,9 +80,9 @@ def test_nobody_moves_the_cursor_of_whoever_looks_on() -> None:
     begin(held)
     held.say(m.PlayersListed(("alice", "\x1b[2Jbob")), m.TurnBegan(1, 2, "\x1b[1Acarol", 5, 0, 30_000))
     held.say(m.GameWon("\x1b]0;owned\x07alice"))
-    said = lines(watcher)
-    assert any("owned" in line for line in said)
-    assert all(line.isprintable() for line in said)
+    printed = lines(watcher)
+    assert any("owned" in line for line in printed)
+    assert all(line.isprintable() for line in printed)
     shown = page(watcher)
     assert "carol" in shown
     assert "\x1b" not in shown

@@ -44,23 +44,23 @@ def test_a_slow_browser_gets_the_newest_of_what_came_while_it_was_busy() -> None
 def test_a_browser_that_goes_takes_nothing_from_the_others() -> None:
     async def run() -> None:
         channel = Channel()
-        heard: list[bytes] = []
+        received: list[bytes] = []
 
         async def follow() -> None:
             stream = channel.follow(b"first")
             while True:
-                heard.append(await anext(stream))
+                received.append(await anext(stream))
 
         going, staying = (asyncio.create_task(follow()) for _ in range(2))
-        await _until(lambda: len(heard) == 2)
+        await _until(lambda: len(received) == 2)
         going.cancel()
         await asyncio.wait([going])
         assert channel.watchers == 1
         channel.send("news")
-        await _until(lambda: len(heard) == 3)
+        await _until(lambda: len(received) == 3)
         channel.send("more")
-        await _until(lambda: len(heard) == 4)
-        assert heard[2:] == [_NEWS, frame_of(b'"more"')]
+        await _until(lambda: len(received) == 4)
+        assert received[2:] == [_NEWS, frame_of(b'"more"')]
         staying.cancel()
 
     asyncio.run(run())

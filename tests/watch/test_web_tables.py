@@ -25,7 +25,7 @@ from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
 from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Arrived, Table
 from watch.any_messages import SHIPS, SMALL_BOOKS, Contest
-from watch.told import tell
+from watch.receiving import tell
 
 
 def newcomer(messages: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def check(picture: dict[str, Any], referee: Referee) -> None:
     if referee.state is State.OVER:
         assert picture["winners"] == [each["name"] for each in players.values() if each["place"] == 1]
         assert [each["place"] for each in players.values()] == sorted(each["place"] for each in players.values())
-    told = referee.book.sinkings is Sinkings.TOLD
+    tells = referee.book.sinkings is Sinkings.TOLD
     sunk = {(ship.player, ship.ship) for result in results for ship in result.sunk}
     defeated = {name for result in results for name in result.defeated}
     for name, player in players.items():
-        if told or not player["board"]:
-            assert player["sunk"] == ([ship.name for ship in SHIPS if (name, ship.name) in sunk] if told else [])
+        if tells or not player["board"]:
+            assert player["sunk"] == ([ship.name for ship in SHIPS if (name, ship.name) in sunk] if tells else [])
         assert player["out"] == (name in defeated)
         own = [result for result in results if result.player == name]
         for figure, right in (
@@ -161,8 +161,8 @@ def test_a_delayed_page_is_of_one_moment_and_shows_the_end(seed: int, players: i
         contest.act()
         picture = contest.page.picture(contest.seconds)
         if contest.referee.state is State.TURN:
-            told = [picture["last"], *picture["feed"]]
-            turns = [each["turn"] for each in told if each is not None and each["turn"]]
+            tells = [picture["last"], *picture["feed"]]
+            turns = [each["turn"] for each in tells if each is not None and each["turn"]]
             for turn in turns:
                 assert contest.happened[contest.referee.number, turn] + DELAY <= contest.seconds
             assert not picture["winners"]
@@ -181,7 +181,7 @@ class Overheard(Contest):
     """The contest, of which all that is said is kept."""
 
     def __init__(self, book: RuleBook, players: int, seed: int) -> None:
-        self.said: list[tuple[str, bytes]] = []
+        self.announced: list[tuple[str, bytes]] = []
         self.views = RefereeViews(0)
         super().__init__(book, players, seed, None)
 
@@ -189,7 +189,7 @@ class Overheard(Contest):
         self.now += 1000
         step = self.table.carry_out(command, self.now)
         views = [*self.views.follow(self.table, step), *self.views.take_due(self.now)]
-        self.said += [(topic, payload) for topic, payload, _ in [*step.publications, *views]]
+        self.announced += [(topic, payload) for topic, payload, _ in [*step.publications, *views]]
 
 
 @pytest.mark.long
@@ -207,11 +207,11 @@ def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str
         for _ in range(120):
             contest.act()
     random = contests[0].random
-    said = [each for contest in contests for each in contest.said]
+    announced = [each for contest in contests for each in contest.announced]
     page = Table("", boards=bool(delay), delay_seconds=delay)
     now = 0.0
     for _ in range(1500):
-        topic, payload = random.choice(said)
+        topic, payload = random.choice(announced)
         whim = random.random()
         if whim < 0.05:
             payload = bytes(byte ^ (1 << random.randrange(8)) if random.random() < 0.02 else byte for byte in payload)

@@ -112,9 +112,9 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[list[m.RefereeView]]
 
 def test_chances_are_shares_the_same_every_time_and_follow_the_ships(games: list[list[m.RefereeView]]) -> None:
     for view in games[0][:-1:10]:
-        told = chances(Race.of(view, SALVO))
-        assert sum(told.of.values()) == pytest.approx(1)
-        assert told == chances(Race.of(view, SALVO))
+        shown = chances(Race.of(view, SALVO))
+        assert sum(shown.of.values()) == pytest.approx(1)
+        assert shown == chances(Race.of(view, SALVO))
     last = Race.of(games[0][-2], SALVO)
     winner = games[0][-1].winner
     assert chances(last).of[winner] > 0.8

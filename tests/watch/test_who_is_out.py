@@ -19,7 +19,7 @@ from salvo_display.web_page import html_page
 from salvo_server.commands.serve_report import ServeReport
 from salvo_watch.live_views import Watcher
 from salvo_watch.web.tables import Table
-from watch.told import tell
+from watch.receiving import tell
 from watch.watchers import connected, lines
 
 Do = m.HostAction

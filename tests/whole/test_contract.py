@@ -309,8 +309,8 @@ def _codes_raised() -> set[str]:
         errors |= more
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
     made = [call.args[0] for call in calls if _name(call.func) in errors or _is_of_parent(call.func)]
-    told = [node.value for node in nodes if isinstance(node, ast.Assign) and _name(node.targets[0]) == "code"]
-    either = [each for node in (*made, *told) for each in (getattr(node, "body", node), getattr(node, "orelse", node))]
+    codes = [node.value for node in nodes if isinstance(node, ast.Assign) and _name(node.targets[0]) == "code"]
+    either = [each for node in (*made, *codes) for each in (getattr(node, "body", node), getattr(node, "orelse", node))]
     values = [node.value for node in either if isinstance(node, ast.Constant)]
     return {value for value in values if isinstance(value, str) and re.fullmatch(r"[a-z]+(_[a-z]+)*", value)}
 
@@ -325,12 +325,12 @@ def _is_of_parent(node: ast.expr) -> bool:
 
 @pytest.mark.long
 def test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code() -> None:
-    said = tomllib.loads((ROOT / "proto" / "error_codes.toml").read_text())
-    assert said["fixes"].keys() == CODES.keys()
-    assert not said["local"].keys() & CODES.keys()
-    assert _codes_raised() - CODES.keys() - said["local"].keys() == set()
+    documented = tomllib.loads((ROOT / "proto" / "error_codes.toml").read_text())
+    assert documented["fixes"].keys() == CODES.keys()
+    assert not documented["local"].keys() & CODES.keys()
+    assert _codes_raised() - CODES.keys() - documented["local"].keys() == set()
     sources = "".join(path.read_text() for path in SOURCES if not {"tests", "v1"} & {*path.relative_to(ROOT).parts})
-    assert [code for code in said["local"] if f'"{code}"' not in sources and f" {code}: " not in sources] == []
-    assert all(cause and fix for cause, fix in said["local"].values())
-    assert all(said["fixes"].values())
-    assert [*said["local"]] == sorted(said["local"])
+    assert [code for code in documented["local"] if f'"{code}"' not in sources and f" {code}: " not in sources] == []
+    assert all(cause and fix for cause, fix in documented["local"].values())
+    assert all(documented["fixes"].values())
+    assert [*documented["local"]] == sorted(documented["local"])

@@ -51,7 +51,7 @@ def with_later_fields(value: Any) -> Any:
     return [with_later_fields(each) for each in value] if isinstance(value, list) else value
 
 
-def told_by_a_newer_server(*announcements: m.Announcement) -> Iterator[tuple[str, bytes]]:
+def from_a_newer_server(*announcements: m.Announcement) -> Iterator[tuple[str, bytes]]:
     """Everything that these announcements publish, with fields that this client does not know."""
     for announcement in announcements:
         for publication in write_announcement(announcement):
@@ -62,8 +62,8 @@ def told_by_a_newer_server(*announcements: m.Announcement) -> Iterator[tuple[str
 
 
 def test_a_newer_minor_version_is_read_as_far_as_it_is_known() -> None:
-    told = read(status(protocol={"major": 1, "minor": 7, "patch": 3}, later=[1]))
-    assert told == m.ServerStatus(True, "9.8.7", 1, "contest", protocol=m.Protocol(1, 7))
+    status_read = read(status(protocol={"major": 1, "minor": 7, "patch": 3}, later=[1]))
+    assert status_read == m.ServerStatus(True, "9.8.7", 1, "contest", protocol=m.Protocol(1, 7))
 
 
 @pytest.mark.parametrize("major", [0, 2, 10])
@@ -107,7 +107,7 @@ def test_a_client_plays_at_a_server_whose_every_message_has_fields_that_it_does_
     events: list[object] = []
 
     def hear(*announcements: m.Announcement) -> None:
-        for topic, payload in told_by_a_newer_server(*announcements):
+        for topic, payload in from_a_newer_server(*announcements):
             events.extend(session.receive(topic, payload, False, 0.0))
 
     hear(m.ServerStatus(True, "9", 1, "contest", protocol=NEWER), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3))

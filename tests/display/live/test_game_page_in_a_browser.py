@@ -68,8 +68,8 @@ def _assert_shows(window: Browser, replay: Replay, view: str, turn: int) -> None
         assert board["sunk"] == [ship.name for ship in replay.header.rules.book.fleet if ship.name in sea.sunk]
         assert board["wrecks"] == (len(sea.sunk) if view in (REFEREE, name) else 0)
         assert board["firing"] == (frame.result is not None and frame.result.player == name)
-    told = window.run("return document.getElementById('now').textContent")
-    assert told.startswith(f"Turn {turn}: ")
+    shown = window.run("return document.getElementById('now').textContent")
+    assert shown.startswith(f"Turn {turn}: ")
     assert window.run("return document.querySelector('.salvos [aria-current] a').textContent") == str(turn)
     assert int(window.run("return document.getElementById('slider').value")) == turn
 
@@ -154,7 +154,7 @@ def test_it_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_pat
     window.wait_for(f"document.getElementById('slider').value < {replay.turns}")
 
 
-_TOLD = """
+_CHANCES_SHOWN = """
     const visible = (each) => getComputedStyle(each).display !== "none";
     return {
         text: document.body.innerText,
@@ -175,20 +175,20 @@ def test_a_page_tells_nothing_of_what_comes_after_the_turn_that_it_shows(
     """It told who wins, after how many salvos, when it was opened on a projector."""
     replay = _replay(name)
     window.open(_write(tmp_path, replay))
-    begin = window.run(_TOLD)
+    begin = window.run(_CHANCES_SHOWN)
     assert (begin["rows"], begin["ended"], begin["names"], begin["slider"]) == (1, False, False, [0, 0])
     assert "win" not in begin["text"]
     window.open(_write(tmp_path, replay, turn=5))
-    five = window.run(_TOLD)
+    five = window.run(_CHANCES_SHOWN)
     assert (five["rows"], five["ended"], five["names"], five["slider"]) == (6, False, False, [5, 5])
     assert five["axes"][1] == 20
     # The page of a game that ended soon after is the same until then.
     cut = Replay("cut", replay.header, [step for step in replay.steps if step.at <= replay.frame(REFEREE, 5).at])
     assert 5 <= cut.turns < replay.turns
     window.open(_write(tmp_path, cut, turn=4))
-    four = window.run(_TOLD)
+    four = window.run(_CHANCES_SHOWN)
     window.open(_write(tmp_path, replay, turn=4))
-    assert window.run(_TOLD) == four
+    assert window.run(_CHANCES_SHOWN) == four
 
 
 def test_everything_can_be_reached_by_tab_and_has_a_name(window: Browser, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from gateways.xbs_client import Client, Gone, Outcome
 from gateways.xbs_games import SECONDS, Playing, small
 from kit.guarded import guarded
 from kit.mosquitto import Mosquitto
-from kit.players import Heard, over, salvos
+from kit.players import Announced, over, salvos
 from kit.programs import BROKERS, needs
 from salvo import messages as m
 from salvo.errors import ConnectionLost
@@ -45,24 +45,24 @@ def _hang_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         client.close()
 
 
-def check_points(outcome: Outcome, heard: Heard) -> None:
+def check_points(outcome: Outcome, received: Announced) -> None:
     """What the clients were told is what the referee said, whose news may come here a little later than to them."""
-    heard.until(over)
-    stats = {each.player: each for each in heard.of(m.PlayerStats)}
-    told = {name: [int(value) for value in values] for name, *values in (each[:4] for each in outcome.results)}
-    assert told == {name: [s.hits, s.turns - s.shots, s.turns] for name, s in stats.items()}
+    received.until(over)
+    stats = {each.player: each for each in received.of(m.PlayerStats)}
+    shown = {name: [int(value) for value in values] for name, *values in (each[:4] for each in outcome.results)}
+    assert shown == {name: [s.hits, s.turns - s.shots, s.turns] for name, s in stats.items()}
     assert {s.turns for s in stats.values()} == {outcome.turns}
 
 
 @contextlib.contextmanager
-def table(folder: Path, *, rules: str = "", **given: Any) -> Iterator[tuple[str, Heard]]:
+def table(folder: Path, *, rules: str = "", **given: Any) -> Iterator[tuple[str, Announced]]:
     """Run a server with its broker; yield the broker's address."""
-    heard = Heard()
+    received = Announced()
     with EmbeddedBroker() as broker:
         values: dict[str, Any] = {"broker": broker.url, "seed": "7", "players": 2, "over_seconds": 600}
         values["rules"] = rules or small(folder)
-        with Contest(ServerSettings(**(values | given)), heard).in_background():
-            yield broker.url, heard
+        with Contest(ServerSettings(**(values | given)), received).in_background():
+            yield broker.url, received
 
 
 def open_gateway(url: str, folder: Path) -> contextlib.AbstractContextManager[tuple[str, int]]:
@@ -108,8 +108,8 @@ def until(client: Client, *start: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", BROKERS)
 def test_guests_get_accounts_when_they_first_come_and_play_a_whole_game(kind: str, tmp_path: Path) -> None:
-    heard = Heard()
-    with guarded(kind, tmp_path, book=XBS, listener=heard) as contest:
+    received = Announced()
+    with guarded(kind, tmp_path, book=XBS, listener=received) as contest:
         with open_door(contest.url, RosterAccounts(contest.roster, "xbs"), door) as address:
             outcome = Playing([Client(*address, name, seed) for seed, name in enumerate(("ann", "bob"))]).wait()
         assert {member.name: member.door for member in contest.roster.members()} == dict.fromkeys(
@@ -117,7 +117,7 @@ def test_guests_get_accounts_when_they_first_come_and_play_a_whole_game(kind: st
         )
     assert outcome.state == "finished"
     assert max(int(values[1]) for values in outcome.results) >= 17
-    check_points(outcome, heard)
+    check_points(outcome, received)
 
 
 def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypa
 def test_who_never_reads_or_never_stops_holds_up_nobody(tmp_path: Path) -> None:
     rules = small(tmp_path, goal=2)
     with (
-        table(tmp_path, rules=rules, players=3, turn_seconds=1) as (url, heard),
+        table(tmp_path, rules=rules, players=3, turn_seconds=1) as (url, received),
         open_gateway(url, tmp_path) as address,
     ):
         ann, bob, mute = sit_down(address, "ann", "bob", "mute")
@@ -149,11 +149,11 @@ def test_who_never_reads_or_never_stops_holds_up_nobody(tmp_path: Path) -> None:
         outcome, _ = finish_all(ann, bob)
         [mutes] = [values for values in outcome.results if values[0] == "mute"]
         assert mutes[2] == mutes[3]
-        check_points(outcome, heard)
+        check_points(outcome, received)
 
 
 def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path) -> None:
-    first, second = Heard(), Heard()
+    first, second = Announced(), Announced()
     with EmbeddedBroker() as broker, contextlib.ExitStack() as stack:
         settings = ServerSettings(
             broker=broker.url,
@@ -181,14 +181,16 @@ def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path)
 class Thoughtful(Client):
     """Thinks over the table's turn 10 until the server has told again how the game stands, and its rival nudges it."""
 
-    heard: Heard
+    received: Announced
     rival: Client
     asked: threading.Event
 
     def choose(self) -> str:
         if sum(line.startswith("N|") for line in self.lines) == 10:
             self.asked.set()
-            self.heard.until(lambda said: {each.to for each in said if isinstance(each, m.Recap)} == {"ann", "bob"})
+            self.received.until(
+                lambda announced: {each.to for each in announced if isinstance(each, m.Recap)} == {"ann", "bob"}
+            )
             self.rival.send(f"M|{self.name}|well?")  # goes through the server, and comes after the recap
             self.hear_until(lambda message: message == ["M", self.rival.name, "well?"])
         return super().choose()
@@ -197,7 +199,7 @@ class Thoughtful(Client):
 @needs("mosquitto")
 def test_a_slow_player_keeps_the_turn_over_a_broker_that_is_killed(tmp_path: Path) -> None:
     """The answer said that it was not its turn, so it sat out the 30 seconds."""
-    heard, may_kill = Heard(), threading.Event()
+    received, may_kill = Announced(), threading.Event()
     with Mosquitto() as broker:
 
         def kill() -> None:
@@ -205,19 +207,19 @@ def test_a_slow_player_keeps_the_turn_over_a_broker_that_is_killed(tmp_path: Pat
             broker.kill()
 
         settings = ServerSettings(broker=broker.url, rules=small(tmp_path), players=2, over_seconds=600)
-        heard.once = salvos(9), kill  # of fourteen at least
+        received.once = salvos(9), kill  # of fourteen at least
         with (
-            Contest(settings, heard).in_background(),
+            Contest(settings, received).in_background(),
             open_gateway(broker.url, tmp_path) as address,
         ):
             clients = [Thoughtful(*address, name, seed) for seed, name in enumerate(("ann", "bob"))]
             for client, rival in zip(clients, reversed(clients), strict=True):
-                client.heard, client.rival, client.asked = heard, rival, may_kill
+                client.received, client.rival, client.asked = received, rival, may_kill
             playing = Playing(clients)
-            heard.until(salvos(9))
+            received.until(salvos(9))
             broker.start()
             outcome = playing.wait()
     assert outcome.state == "finished"
-    check_points(outcome, heard)
-    assert heard.of(m.CommandRefused) == []
-    assert {(turn.player, turn.shots) for turn in heard.of(m.SalvoResolved)} == {("ann", 1), ("bob", 1)}
+    check_points(outcome, received)
+    assert received.of(m.CommandRefused) == []
+    assert {(turn.player, turn.shots) for turn in received.of(m.SalvoResolved)} == {("ann", 1), ("bob", 1)}

@@ -137,7 +137,7 @@ def test_a_gateway_imports_nothing_of_its_servers_folder_and_ends_with_a_server_
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "error"),
     [
         ("telnet --listen 1:2", "does not begin with one of classic, jsonline, smackdown, xbs"),
         ("xbs --port 7", "No such option"),
@@ -146,10 +146,10 @@ def test_a_gateway_imports_nothing_of_its_servers_folder_and_ends_with_a_server_
         ("classic --opponent human", "a person needs a terminal; start salvo gateway classic --opponent human in one"),
     ],
 )
-def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, said: str) -> None:
+def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, error: str) -> None:
     options = ["--listen", "127.0.0.1:0", "--rules", "salvo", "--gateway", given]
     done = run("serve", *options, environment={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 2
-    assert said in done.stderr
+    assert error in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""

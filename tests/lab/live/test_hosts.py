@@ -72,13 +72,13 @@ class Hosts:
     def add(self, name: str) -> None:
         """Start a worker, and wait until it plays."""
         self.workers[name] = self._start("worker", self.url, "--jobs", "1", "--name", name, *self._options)
-        self.heard(name)
+        self.received(name)
 
-    def heard(self, name: str) -> None:
+    def received(self, name: str) -> None:
         """Wait until a worker says that it is connected."""
-        said = self.workers[name].stdout
-        assert said is not None
-        assert said.readline().startswith(f"host {name}: plays at t")
+        output = self.workers[name].stdout
+        assert output is not None
+        assert output.readline().startswith(f"host {name}: plays at t")
 
     def _start(self, *words: str) -> subprocess.Popen[str]:
         folder = self.folder / "-".join(words[:1] + words[-1:]).replace("/", "-")
@@ -136,9 +136,9 @@ def _running(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 def _rest(process: subprocess.Popen[str], first: str) -> str:
     assert process.stdout is not None
-    said = first + process.stdout.read()
+    output = first + process.stdout.read()
     process.wait()
-    return said
+    return output
 
 
 @pytest.mark.slow

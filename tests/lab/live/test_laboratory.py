@@ -95,10 +95,10 @@ def _is_running(pid: int) -> bool:
 
 
 def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
-    told = run("compare", "hunter", str(bot), "--seed", "7")
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith("hunter is better than mine; the chance that this is wrong is at most 5%\n")
-    assert re.search(r"win rate: \d+\.\d% against mine, .* with 95% confidence, \d+ games in pairs", told.stdout)
+    output = run("compare", "hunter", str(bot), "--seed", "7")
+    assert output.returncode == 0, output.stderr
+    assert output.stdout.startswith("hunter is better than mine; the chance that this is wrong is at most 5%\n")
+    assert re.search(r"win rate: \d+\.\d% against mine, .* with 95% confidence, \d+ games in pairs", output.stdout)
     assert "lost by" not in run("compare", "hunter", str(bot), "--seed", "3", "--games", "4").stdout
     found = json.loads(run("compare", str(bot), "hunter", "--seed", "7", "--jobs", "1", "--json").stdout)
     assert (found["verdict"], found["bots"]) == ("worse", ["mine", "hunter"])
@@ -118,19 +118,19 @@ def _dev(bot: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         yield playing
 
 
-def _said(playing: subprocess.Popen[str]) -> dict[str, Any]:
+def _output(playing: subprocess.Popen[str]) -> dict[str, Any]:
     assert playing.stdout is not None
-    said: dict[str, Any] = json.loads(playing.stdout.readline())
-    return said
+    answer: dict[str, Any] = json.loads(playing.stdout.readline())
+    return answer
 
 
 def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
     with _dev(bot, "--json", "--games", "60") as playing:
-        first = _said(playing)
+        first = _output(playing)
         assert (first["games"], "change" in first) == (60, False)
         assert 0.2 < first["rate"] < 0.8
         bot.write_text(WEAK)
-        weak = _said(playing)
+        weak = _output(playing)
         assert weak["rate"] == 0
         assert weak["plus_minus"] > 0
         assert (weak["verdict"], weak["change"]) == ("worse", -first["rate"])
@@ -138,7 +138,7 @@ def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
         # As many editors save: another file is put in its place.
         (bot.parent / "mine.py.new").write_text(BOT)
         (bot.parent / "mine.py.new").replace(bot)
-        back = _said(playing)
+        back = _output(playing)
         assert (back["verdict"], back["rate"], back["change"]) == ("better", first["rate"], first["rate"])
 
 
@@ -147,10 +147,10 @@ def test_dev_plays_several_opponents_whenever_a_helper_is_saved(bot: Path) -> No
     (bot.parent / "rival.py").write_text(BOT)
     bot.write_text(BOT.replace("import os", "import helper").replace("view.shots)", "min(view.shots, helper.shots))"))
     with _dev(bot, "--json", "--games", "33", "--against", "random", "--against", "rival.py") as playing:
-        first = _said(playing)
+        first = _output(playing)
         assert [(each["against"], each["games"]) for each in first["opponents"]] == [("random", 16), ("rival.py", 16)]
         (bot.parent / "helper.py").write_text("shots = 0\n")
-        weak = _said(playing)
+        weak = _output(playing)
         assert (weak["games"], weak["verdict"], weak["rate"]) == (32, "worse", 0)
         assert (weak["opponents"][0]["verdict"], weak["change"]) == ("worse", -first["rate"])
         fell, most = weak["lost"]
@@ -158,7 +158,7 @@ def test_dev_plays_several_opponents_whenever_a_helper_is_saved(bot: Path) -> No
         shown = json.loads(run(*fell["again"].split()[1:], "--json", cwd=bot.parent).stdout)
         assert shown["stats"]["mine"]["hits"] == fell["hits"] == 0
         (bot.parent / "helper.py").write_text("shots = 9 \n")
-        back = _said(playing)
+        back = _output(playing)
         assert back["change"] == first["rate"]
 
 
@@ -188,9 +188,9 @@ def test_dev_ends_at_once_where_no_save_would_mend_it(
 
 def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Path) -> None:
     with _dev(bot, "--json", "--games", "40") as playing:
-        first = _said(playing)
+        first = _output(playing)
         bot.write_text(RAISES)
-        failure = _said(playing)["failure"]
+        failure = _output(playing)["failure"]
         assert (failure["code"], failure["game"], failure["where"]) == ("bot_raised", 1, "mine.py:9")
         assert (
             failure["text"] == f"ZeroDivisionError: division by zero (mine, turn {failure['turn']}; seed dev, game 1)"
@@ -198,10 +198,10 @@ def test_dev_stops_at_the_first_mistake_and_goes_on_after_the_next_save(bot: Pat
         shown = run(*failure["again"].split()[1:], cwd=bot.parent)
         assert (shown.returncode, "mine.py:9: " in shown.stderr) == (1, True)
         bot.write_text(BOT + "x = (")
-        error = _said(playing)["error"]
+        error = _output(playing)["error"]
         assert (error["code"], error["where"]) == ("bad_bot", "mine.py:10")
         bot.write_text(BOT + "\n")
-        assert _said(playing)["change"] == 0
+        assert _output(playing)["change"] == 0
         assert first["rate"] > 0
 
 
@@ -220,5 +220,5 @@ def test_a_save_frees_dev_of_a_bot_that_never_answers(bot: Path, hanging: str) -
         until((bot.parent / "hangs").exists)
         hung = _children(playing.pid)
         bot.write_text(BOT)
-        assert _said(playing)["games"] == 20
+        assert _output(playing)["games"] == 20
         _until_gone(hung)

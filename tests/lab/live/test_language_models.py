@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from kit.brokers import Broker, StartServer
-from kit.players import Heard, join
+from kit.players import Announced, join
 from salvo_lab.bots.random_bot import RandomBot
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_a_model_plays_in_a_contest(broker: Broker, start_server: StartServer) -
         assert (await model.call("chat", text="good game"))["accepted"]
         return result
 
-    with start_server(Heard(), players=2, over_seconds=60):
+    with start_server(Announced(), players=2, over_seconds=60):
         join(broker.url, "random", RandomBot())
         over = _run(["join", broker.url, "mcp", "--team", "model", "--seed", "1"], use)
     assert over["places"].keys() == {"model", "random"}

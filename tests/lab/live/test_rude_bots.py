@@ -110,8 +110,8 @@ def _watched(folder: Path) -> Iterator[Path]:
         os.close(ours)
 
 
-def _salvo(folder: Path, *words: str, kept: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_") or key in kept}
+def _salvo(folder: Path, *words: str, passed_on: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_") or key in passed_on}
     return subprocess.run(
         [sys.executable, "-m", "salvo", *words],
         cwd=folder,
@@ -143,7 +143,7 @@ def test_a_bot_with_processes_plays_like_one_without(bot: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("end", ENDS)
 def test_a_bot_that_ends_what_it_plays_in_is_named_and_costs_nobody_else_a_game(end: str, tmp_path: Path) -> None:
-    does, told = ENDS[end]
+    does, shown = ENDS[end]
     (tmp_path / "mine.py").write_text(
         HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        if True:\n            {does}\n"
     )
@@ -154,7 +154,7 @@ def test_a_bot_that_ends_what_it_plays_in_is_named_and_costs_nobody_else_a_game(
         ("random", ["mine"])
     ]
     [strike] = table["games"][0]["strikes"]["mine"]
-    assert told in strike
+    assert shown in strike
 
 
 TAKES = {
@@ -165,14 +165,14 @@ TAKES = {
 
 @pytest.mark.parametrize("what", TAKES)
 def test_a_bot_that_takes_too_much_loses_its_turn_and_nobody_else_does(what: str, tmp_path: Path) -> None:
-    does, told = TAKES[what]
+    does, shown = TAKES[what]
     (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}\n")
     table, err = _tournament(tmp_path, games=1)
     assert err == ""
     assert [set(game["strikes"]) for game in table["games"]] == [{"mine"}]
-    assert all(told in strike for game in table["games"] for strike in game["strikes"]["mine"])
+    assert all(shown in strike for game in table["games"] for strike in game["strikes"]["mine"])
     one = _salvo(tmp_path, "play", "mine.py", "random", "--seed", "1")
-    assert (one.returncode, told in one.stderr) == (1, True)
+    assert (one.returncode, shown in one.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -196,11 +196,19 @@ def test_a_bots_environment_has_no_secrets_and_its_own_variables(
 """
     (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):{does}")
     (tmp_path / "cup.toml").write_text(CUP)
-    kept = {"SALVO_SECRET": "x", "MY_TOKEN": "x", "AWS_SECRET_KEY": "x", "SALVO_BOT_DEPTH": "3", "LC_ALL": "C.UTF-8"}
-    kept["SALVO_SLOW_SECONDS"] = "0"
-    for name, value in kept.items():
+    passed_on = {
+        "SALVO_SECRET": "x",
+        "MY_TOKEN": "x",
+        "AWS_SECRET_KEY": "x",
+        "SALVO_BOT_DEPTH": "3",
+        "LC_ALL": "C.UTF-8",
+    }
+    passed_on["SALVO_SLOW_SECONDS"] = "0"
+    for name, value in passed_on.items():
         monkeypatch.setenv(name, value)
-    done = _salvo(tmp_path, *[word.replace("PYTHON", shlex.quote(sys.executable)) for word in words], kept=[*kept])
+    done = _salvo(
+        tmp_path, *[word.replace("PYTHON", shlex.quote(sys.executable)) for word in words], passed_on=[*passed_on]
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "seen").exists()
     assert not [line for line in (done.stdout + done.stderr).splitlines() if line.startswith(("strike", "failed"))]
@@ -218,8 +226,8 @@ def test_a_bot_that_ends_the_commands_own_process_is_named(options: tuple[str, .
     (tmp_path / "mine.py").write_text(HEAD + "class Bot(Fine):\n    def misbehave(self, view):\n        os._exit(0)\n")
     done = _salvo(tmp_path, "play", "random", "mine.py", "--seed", "1", "--game", "2", *options)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
-    told, again = [line for line in done.stderr.splitlines() if not line.startswith("still waiting for ")]
-    assert told.startswith("error: bot_crashed: ended the process: exit code 0 (mine, turn 3; seed 1, game 2)")
+    shown, again = [line for line in done.stderr.splitlines() if not line.startswith("still waiting for ")]
+    assert shown.startswith("error: bot_crashed: ended the process: exit code 0 (mine, turn 3; seed 1, game 2)")
     assert again.startswith("again: salvo play random mine.py --seed 1")
 
 

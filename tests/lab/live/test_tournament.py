@@ -79,18 +79,18 @@ def _play(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _shown(folder: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(run("tournament", "show", "cup.toml", "--json", cwd=folder).stdout)
-    return told
+    record: dict[str, Any] = json.loads(run("tournament", "show", "cup.toml", "--json", cwd=folder).stdout)
+    return record
 
 
 def _interrupt(folder: Path, number: signal.Signals) -> str:
     """Start a run and send it a signal when all games are on the disk before the first that is held."""
     command, pipe = [SALVO, "tournament", "run", "cup.toml", "--jobs", "2"], subprocess.PIPE
-    environment, hold, kept = without_settings(), folder / "hold", folder / "cup.games.jsonl"
+    environment, hold, stored = without_settings(), folder / "hold", folder / "cup.games.jsonl"
     hold.touch()
     with started(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=True) as running:
         until(
-            lambda: running.poll() is not None or (kept.exists() and kept.read_bytes().count(b"\n") > NOT_HELD),
+            lambda: running.poll() is not None or (stored.exists() and stored.read_bytes().count(b"\n") > NOT_HELD),
             seconds=240,
         )
         assert running.poll() is None, running.communicate()
@@ -149,7 +149,7 @@ CHEATS = {
 @pytest.mark.long
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_results_that_a_bot_changes_are_those_that_were_played(cheat: str, tmp_path: Path) -> None:
-    does, told = CHEATS[cheat]
+    does, record = CHEATS[cheat]
     (tmp_path / "cheat.py").write_text(CHEAT.replace("DOES", does))
     (tmp_path / "cup.toml").write_text(
         'name = "cup"\ngames = 3\nseed = 1\n[time]\ndecision_seconds = 60\nbank_seconds = 600\n'
@@ -158,7 +158,9 @@ def test_results_that_a_bot_changes_are_those_that_were_played(cheat: str, tmp_p
     (tmp_path / "new").touch()
     played = run("tournament", "run", "cup.toml", "--jobs", "1", "--json", cwd=tmp_path)
     assert played.returncode == 0, played.stderr
-    warning = f"warning: cup.games.jsonl was changed while games were played: {told}; it has the games as played again"
+    warning = (
+        f"warning: cup.games.jsonl was changed while games were played: {record}; it has the games as played again"
+    )
     assert played.stderr.startswith(warning), played.stderr
     assert (tmp_path / "cup.games.1.jsonl").exists() is (cheat != "removes it")
     table = json.loads(played.stdout)
@@ -180,22 +182,22 @@ def test_a_killed_tournament_that_goes_on_ends_like_one_run_through(tmp_path: Pa
     assert NOT_HELD <= half["games_played"] < 20
     assert not half["complete"]
     assert _play(killed).stdout == whole.stdout
-    told = _shown(through)
-    assert _shown(killed) == told
-    assert (told["complete"], len(told["games"])) == (True, 20)
-    assert [row["games"] for row in told["table"]] == [8] * 5
-    assert told["table"][-1]["bot"] == "rude"
+    record = _shown(through)
+    assert _shown(killed) == record
+    assert (record["complete"], len(record["games"])) == (True, 20)
+    assert [row["games"] for row in record["table"]] == [8] * 5
+    assert record["table"][-1]["bot"] == "rude"
 
 
 def test_ctrl_c_prints_the_command_that_goes_on(tmp_path: Path) -> None:
     folder = _cup(tmp_path / "cup", "round_robin", 2)
     err = _interrupt(folder, signal.SIGINT)
     assert "Traceback" not in err
-    said = re.search(r"(\d+) of 20 games are played and kept; go on: (salvo tournament run cup.toml)", err)
-    assert said is not None
-    assert int(said[1]) >= NOT_HELD
+    advice = re.search(r"(\d+) of 20 games are played and kept; go on: (salvo tournament run cup.toml)", err)
+    assert advice is not None
+    assert int(advice[1]) >= NOT_HELD
     shown = run("tournament", "show", "cup.toml", cwd=folder)
-    assert f"go on:  {said[2]}" in shown.stdout
-    whole = run(*shlex.split(said[2])[1:], "--jobs", "1", cwd=folder)
+    assert f"go on:  {advice[2]}" in shown.stdout
+    whole = run(*shlex.split(advice[2])[1:], "--jobs", "1", cwd=folder)
     assert whole.returncode == 0
     assert "five: round_robin, rules pond.toml, seed 5, 20 games" in whole.stdout

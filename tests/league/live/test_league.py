@@ -70,7 +70,7 @@ def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tm
     with LeagueStage(tmp_path, cup(2, 3, ["t1", "t2"]), teams, ["t1", "t2"]) as stage:
         stage.until(stage.league.ended, "the league is over")
         assert stage.league.child is not None
-        assert stage.league.child.returncode == 0, stage.said()
+        assert stage.league.child.returncode == 0, stage.announced()
         shown = shown_to_spectators(stage, "bot0")
         assert (shown.over, shown.round) == (True, 2)
         points = {row["team"]: row["points"] for row in stage.table()}
@@ -146,7 +146,7 @@ def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_hous
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "error"),
     [
         ("format = 'swiss'\nrounds = 2", r"cup.toml: name is missing"),
         ("name = 'x'\nformat = 'swiss'", r"cup.toml: rounds is None; swiss needs a number of rounds"),
@@ -162,12 +162,12 @@ def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_hous
         ("name = 'x'\nrounds = 2\nteams = ['a']\n[fill]\nA = 'B'", r"line 4: fill is .*; a is a team, too"),
     ],
 )
-def test_a_bad_file_is_told_with_line_value_and_range(tmp_path: Path, text: str, told: str) -> None:
+def test_a_bad_file_is_told_with_line_value_and_range(tmp_path: Path, text: str, error: str) -> None:
     (tmp_path / "cup.toml").write_text(text)
     done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert re.match(
-        rf"error: bad_league: {told}" if told.startswith("cup") else rf"error: bad_league: cup.toml, {told}",
+        rf"error: bad_league: {error}" if error.startswith("cup") else rf"error: bad_league: cup.toml, {error}",
         done.stderr,
     ), done.stderr
 

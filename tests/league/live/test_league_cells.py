@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.cells import CellsStage, TurnTimes, told
+from chaos.cells import CellsStage, TurnTimes, summary
 from chaos.league import points_of_logs
 from kit.programs import needs
 
@@ -45,7 +45,7 @@ def test_a_league_over_two_cells_is_what_the_signed_logs_say_though_league_and_b
         stage.start_again(0)
         stage.until(stage.league.ended, "the league is over")
         assert stage.league.child is not None
-        assert stage.league.child.returncode == 0, stage.said()
+        assert stage.league.child.returncode == 0, stage.announced()
         counted = stage.counted()
         assert counted == stage.logged()
         assert len(counted) == 8
@@ -82,11 +82,11 @@ def test_while_one_cell_dies_part_by_part_the_games_of_the_other_go_on(tmp_path:
             stage.until(lambda: others.between(back, time.monotonic()), "its games go on")  # noqa: B023
         stage.until(stage.league.ended, "the league is over", 600)
         voided = [line["voided"] for line in stage.lines() if "voided" in line]
-        assert len(voided) == 2, stage.said()
+        assert len(voided) == 2, stage.announced()
         assert not set(voided) & set(here), "a game of the cell that lives was played again"
         counted = stage.counted()
         assert len(counted) == 4
         assert all(place.endswith(mine.name) for place, _ in counted)
         assert counted == {key: places for key, places in stage.logged().items() if key[0].endswith(mine.name)}
-        (tmp_path / "turns.txt").write_text(told(pairs))
-        print(told(pairs))
+        (tmp_path / "turns.txt").write_text(summary(pairs))
+        print(summary(pairs))

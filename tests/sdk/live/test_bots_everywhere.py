@@ -18,7 +18,7 @@ import pytest
 from kit.brokers import Broker, StartServer
 from kit.command_line import run
 from kit.failing_bots import LINE, OURS, failing_bot
-from kit.players import Heard, join
+from kit.players import Announced, join
 from kit.processes import without_settings
 from salvo.adapter import closing
 from salvo.errors import BotError
@@ -62,26 +62,26 @@ def _command(*words: str) -> str:
 
 
 def play(file: Path, method: str) -> str:
-    said = _command("play", str(file), "random", "--seed", "1", "--traceback")
+    output = _command("play", str(file), "random", "--seed", "1", "--traceback")
     in_the_game = method not in ("__init__", "close")
-    assert ("; nothing more is played" in said) == in_the_game
-    assert re.search(r"again: +salvo play .* --seed 1", said) or method == "__init__"
-    assert ("; nothing is lost" in said) == ("winner: " in said) == (method == "close")
-    return said
+    assert ("; nothing more is played" in output) == in_the_game
+    assert re.search(r"again: +salvo play .* --seed 1", output) or method == "__init__"
+    assert ("; nothing is lost" in output) == ("winner: " in output) == (method == "close")
+    return output
 
 
 def play_many(file: Path, method: str) -> str:
-    said = _command("play", str(file), "random", "--seed", "1", "--games", "2", "--jobs", "1", "--traceback")
-    assert "failed: mine 2 times, first " in said
-    assert f"salvo play {file} random --seed 1 --traceback" in said
-    return said
+    output = _command("play", str(file), "random", "--seed", "1", "--games", "2", "--jobs", "1", "--traceback")
+    assert "failed: mine 2 times, first " in output
+    assert f"salvo play {file} random --seed 1 --traceback" in output
+    return output
 
 
 def solo(file: Path, method: str) -> str:
-    said = _command("solo", str(file), "--boards", "2", "--jobs", "1", "--traceback")
-    assert ("; nothing is lost" in said) == ("legend: " in said) == (method == "close")
-    assert f"salvo solo {file} --boards 2 --seed 0" in said
-    return said
+    output = _command("solo", str(file), "--boards", "2", "--jobs", "1", "--traceback")
+    assert ("; nothing is lost" in output) == ("legend: " in output) == (method == "close")
+    assert f"salvo solo {file} --boards 2 --seed 0" in output
+    return output
 
 
 def tournament(file: Path, method: str) -> str:
@@ -99,8 +99,8 @@ def tournament(file: Path, method: str) -> str:
 
 
 def program(file: Path, method: str) -> str:
-    said = _command("play", f"exec:{sys.executable} -m salvo_lab.programs {file}", "random", "--seed", "1")
-    return re.sub(r"again: [^\n]*|exec:[^\n]*", "", said)
+    output = _command("play", f"exec:{sys.executable} -m salvo_lab.programs {file}", "random", "--seed", "1")
+    return re.sub(r"again: [^\n]*|exec:[^\n]*", "", output)
 
 
 def script(file: Path, method: str) -> str:
@@ -117,13 +117,13 @@ def notebook(file: Path, method: str) -> str:
     """Where a loop is running already."""
 
     async def cell() -> str:
-        said: list[str] = []
+        output: list[str] = []
         try:
-            with closing(make(str(file)), "mine", said.append) as mine:
+            with closing(make(str(file)), "mine", output.append) as mine:
                 arena.play({"mine": mine, "random": RandomBot()}, seed=1)
         except BotError as error:
-            said.append(f"{error}\n{error.trace}")
-        return "".join(said)
+            output.append(f"{error}\n{error.trace}")
+        return "".join(output)
 
     return asyncio.run(cell())
 
@@ -142,11 +142,11 @@ OF_ITS_OWN: list[Place] = [tournament, program, script]
 
 
 def _reads_alike(place: Place, folder: Path, method: str, kind: str = "") -> None:
-    said = place(failing_bot(folder, method, kind), method)
-    assert LINE in said
-    assert not OURS.search(said), said
+    output = place(failing_bot(folder, method, kind), method)
+    assert LINE in output
+    assert not OURS.search(output), output
     if method in ("prepare", "place_fleet", "on_game_over", "close"):
-        assert method in said.partition(LINE)[2].partition("\n")[0] or f"{method}: {LINE}" in said
+        assert method in output.partition(LINE)[2].partition("\n")[0] or f"{method}: {LINE}" in output
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_an_async_bot_has_one_loop(tmp_path: Path, place: Place) -> None:
 def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
     tmp_path: Path, start_server: StartServer, broker: Broker, method: str
 ) -> None:
-    with start_server(Heard(), players=2, turn_seconds=1):
+    with start_server(Announced(), players=2, turn_seconds=1):
         join(broker.url, "rival", games=1)
         done = run(
             "join", broker.url, str(failing_bot(tmp_path, method)), "--team", "mine", "--games", "1", "--seed", "1"

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from kit.brokers import Broker, StartServer
-from kit.players import SECONDS, Heard, join, over
+from kit.players import SECONDS, Announced, join, over
 from kit.processes import started
-from kit.same_games import SEED, HeardAll, in_arena, one_fleet
+from kit.same_games import SEED, AnnouncedAndSent, in_arena, one_fleet
 from salvo import messages as m
 from salvo.sources import make
 from salvo_lab.bots.hunter import Hunter
@@ -36,25 +36,25 @@ def start(url: str, command: str, games: int = 1) -> AbstractContextManager[subp
 
 @pytest.mark.long
 def test_a_program_plays_the_arena_s_game_in_a_contest(broker: Broker, start_server: StartServer) -> None:
-    heard = HeardAll()
-    with start_server(heard, players=2, seed=SEED), start(broker.url, HUNTER) as program:
-        heard.until(one_fleet)  # so that the play order is the arena's
+    received = AnnouncedAndSent()
+    with start_server(received, players=2, seed=SEED), start(broker.url, HUNTER) as program:
+        received.until(one_fleet)  # so that the play order is the arena's
         join(broker.url, "bob", RandomBot(), seed=SEED)
-        heard.until(over)
+        received.until(over)
         out, err = program.communicate(timeout=SECONDS)
     assert program.returncode == 0, err
     assert out.startswith("game 1: ")
-    assert heard.of(m.CommandRefused) == []
-    assert heard.game() == in_arena(make(f"exec:{HUNTER}")) == in_arena(Hunter())
+    assert received.of(m.CommandRefused) == []
+    assert received.game() == in_arena(make(f"exec:{HUNTER}")) == in_arena(Hunter())
 
 
 def test_one_process_plays_all_games_of_a_contest(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
-    heard, told = Heard(), tmp_path / "told"
-    command = f"{PYTHON} -I -S {ROOT}/tests/kit/staying_program.py {told}"
-    with start_server(heard, players=2, over_seconds=1), start(broker.url, command, games=2) as program:
+    received, asked = Announced(), tmp_path / "told"
+    command = f"{PYTHON} -I -S {ROOT}/tests/kit/staying_program.py {asked}"
+    with start_server(received, players=2, over_seconds=1), start(broker.url, command, games=2) as program:
         join(broker.url, "bob", games=2)
         _, err = program.communicate(timeout=SECONDS)
     assert (program.returncode, err.count("lost")) == (0, 0), err
-    games = [line for line in told.read_text().splitlines() if '"type": "game"' in line]
+    games = [line for line in asked.read_text().splitlines() if '"type": "game"' in line]
     assert [json.loads(line.split(" ", 1)[1])["game"] for line in games] == [1, 2]
     assert len({line.split()[0] for line in games}) == 1

@@ -26,7 +26,7 @@ from kit.javascript import PACKAGE, ROOT
 from kit.players import SECONDS, join, over
 from kit.processes import started
 from kit.programs import needs, on_both_brokers, path_of
-from kit.same_games import SEED, HeardAll, in_arena, one_fleet
+from kit.same_games import SEED, AnnouncedAndSent, in_arena, one_fleet
 from kit.secured import Client
 from kit.web_front import web_front
 from salvo import messages as m
@@ -76,22 +76,22 @@ def test_its_own_tests_pass(tmp_path_factory: pytest.TempPathFactory) -> None:
 def test_the_same_strategy_fires_the_same_shots_in_both_languages(
     mybot: Path, broker: Broker, start_server: StartServer
 ) -> None:
-    heard = HeardAll()
+    received = AnnouncedAndSent()
     contest = {"SALVO_URL": broker.url, "SALVO_TEAM": "ann", "SALVO_SECRET": "ashes", "SALVO_GAMES": "1"}
     environment = os.environ | contest | {"SALVO_SEED": SEED}
     command = [path_of("node"), str(mybot)]
     pipe = subprocess.PIPE
     with (
-        start_server(heard, players=2, seed=SEED),
+        start_server(received, players=2, seed=SEED),
         started(command, env=environment, stdout=pipe, stderr=pipe) as program,
     ):
-        heard.until(one_fleet)  # so that the play order is the arena's
+        received.until(one_fleet)  # so that the play order is the arena's
         join(broker.url, "bob", RandomBot(), seed=SEED)
-        heard.until(over)
+        received.until(over)
         out, err = program.communicate(timeout=SECONDS)
     assert program.returncode == 0, err
     assert out.startswith("game 1: ")
-    assert heard.game() == in_arena(fire())
+    assert received.game() == in_arena(fire())
 
 
 def test_a_new_bot_hunts_and_its_file_is_played_by_each_command(mybot: Path) -> None:
@@ -142,9 +142,9 @@ def test_a_page_plays_through_the_web_front_at_the_table_of_its_seat(
     folder: Path, broker: Broker, start_server: StartServer
 ) -> None:
     shutil.copy(PACKAGE / "examples" / "page.html", folder)
-    heard = HeardAll()
+    received = AnnouncedAndSent()
     with (
-        start_server(heard, players=2, tables=("blue",)),
+        start_server(received, players=2, tables=("blue",)),
         Client(BrokerUrl.parse(broker.url).port, None, "host") as host,
         web_front(broker.url) as web,
         pages_of(folder) as pages,
@@ -155,11 +155,11 @@ def test_a_page_plays_through_the_web_front_at_the_table_of_its_seat(
         host.publish(["/players/ann/seat"], '{"table": "blue"}', retain=True)
         join(broker.url, "bob", RandomBot(), table="blue")
         until(window, "/^(ann|bob) wins$/m.test(document.body.innerText)")
-        heard.until(over)
-        said = text(window, "pre")
-        assert "ann: has a seat at table blue" in said
-        [winner] = re.findall("(?m)^(ann|bob) wins$", said)
-    assert [won.winner for won in heard.of(m.GameWon)] == [winner]
+        received.until(over)
+        shown = text(window, "pre")
+        assert "ann: has a seat at table blue" in shown
+        [winner] = re.findall("(?m)^(ann|bob) wins$", shown)
+    assert [won.winner for won in received.of(m.GameWon)] == [winner]
 
 
 def test_the_package_has_the_version_of_the_distribution_and_no_registry() -> None:

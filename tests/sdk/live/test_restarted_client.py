@@ -23,7 +23,7 @@ import pytest
 
 from kit import javascript
 from kit.brokers import Broker, StartServer
-from kit.players import SECONDS, Heard, join
+from kit.players import SECONDS, Announced, join
 from kit.programs import needs, path_of
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -66,16 +66,16 @@ class Client(NamedTuple):
         command = [word.replace("{port}", str(port)) for word in self.command]
         pipe, environment = subprocess.PIPE, os.environ | where | {"SALVO_GAMES": "1"}
         process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
-        until_said(process, self.there)
+        until_announced(process, self.there)
         return process
 
 
-def until_said(process: subprocess.Popen[str], words: str) -> None:
+def until_announced(process: subprocess.Popen[str], words: str) -> None:
     assert process.stderr is not None
-    said: list[str] = []
+    announced: list[str] = []
     while words not in (line := process.stderr.readline()):
-        assert line, said
-        said.append(line)
+        assert line, announced
+        announced.append(line)
 
 
 def tutorial(factory: pytest.TempPathFactory) -> Client:
@@ -118,11 +118,11 @@ def _is_pause(news: object) -> bool:
 class Stage:
     """A table, the client and its rival."""
 
-    def __init__(self, program: Client, broker: Broker, contest: Contest, heard: Heard) -> None:
+    def __init__(self, program: Client, broker: Broker, contest: Contest, received: Announced) -> None:
         self.program = program
         self.broker = broker
         self.contest = contest
-        self.heard = heard
+        self.received = received
         self.rival = Rival()
         self.processes = contextlib.ExitStack()
         self.client: subprocess.Popen[str] | None = None
@@ -144,33 +144,38 @@ class Stage:
 
     def ends(self, game: int) -> None:
         """Wait until a game is over, and the client has printed how it has ended."""
-        self.heard.until(lambda said: sum(isinstance(each, m.GameWon) for each in said) == game)
+        self.received.until(lambda announced: sum(isinstance(each, m.GameWon) for each in announced) == game)
         assert self.client is not None
         assert self.client.stdout is not None
         self.client.wait(SECONDS)
-        winner = self.heard.of(m.GameWon)[-1].winner
+        winner = self.received.of(m.GameWon)[-1].winner
         assert self.client.stdout.read().startswith(self.program.result.format(game=game, winner=winner))
 
     def call_rival(self) -> None:
         join(self.broker.url, "rival", self.rival)
 
     def until(self, kind: type, player: str) -> None:
-        self.heard.until(lambda said: any(map(_news_of(kind, player), said)))
+        self.received.until(lambda announced: any(map(_news_of(kind, player), announced)))
 
     def host(self, do: m.HostAction) -> None:
         self.contest.service.act("", m.HostCommand(m.TERMINAL_HOST, do))
 
     def pause_after(self, kind: type, player: str) -> bool:
         """Let a host pause the table when something new happens there; return whether it was between two turns."""
-        known = len(self.heard.all)
+        known = len(self.received.all)
 
         wanted = _news_of(kind, player)
-        self.heard.once = lambda said: any(map(wanted, said[known:])), lambda: self.host(m.HostAction.PAUSE)
-        self.heard.until(lambda said: any(map(_is_pause, said[known:])))
-        told = [
-            type(each) for each in self.heard.all if isinstance(each, (m.TurnBegan, m.SalvoResolved)) or _is_pause(each)
+        self.received.once = (
+            lambda announced: any(map(wanted, announced[known:])),
+            lambda: self.host(m.HostAction.PAUSE),
+        )
+        self.received.until(lambda announced: any(map(_is_pause, announced[known:])))
+        kinds = [
+            type(each)
+            for each in self.received.all
+            if isinstance(each, (m.TurnBegan, m.SalvoResolved)) or _is_pause(each)
         ]
-        return told[-2:] == [m.SalvoResolved, m.HostActed]
+        return kinds[-2:] == [m.SalvoResolved, m.HostActed]
 
 
 def _listed_without_a_ship(stage: Stage) -> None:
@@ -179,7 +184,9 @@ def _listed_without_a_ship(stage: Stage) -> None:
     with contextlib.closing(connection):
         connection.on_connect = lambda _: connection.publish("/game/request_participation", request)
         connection.connect(60)
-        stage.heard.until(lambda said: any(isinstance(each, m.PlayersListed) and each.names for each in said))
+        stage.received.until(
+            lambda announced: any(isinstance(each, m.PlayersListed) and each.names for each in announced)
+        )
     stage.start()
     stage.call_rival()
 
@@ -187,7 +194,10 @@ def _listed_without_a_ship(stage: Stage) -> None:
 def _while_its_ships_are_placed(stage: Stage) -> None:
     stage.start()
     assert stage.client is not None
-    stage.heard.once = lambda said: any(isinstance(each, m.PlacementJudged) for each in said), stage.client.kill
+    stage.received.once = (
+        lambda announced: any(isinstance(each, m.PlacementJudged) for each in announced),
+        stage.client.kill,
+    )
     stage.until(m.PlacementJudged, "plain")
     stage.kill()
     stage.start()
@@ -196,7 +206,7 @@ def _while_its_ships_are_placed(stage: Stage) -> None:
 
 def _with_a_complete_fleet(stage: Stage) -> None:
     stage.start()
-    stage.heard.until(lambda said: sum(isinstance(each, m.PlacementJudged) for each in said) == 5)
+    stage.received.until(lambda announced: sum(isinstance(each, m.PlacementJudged) for each in announced) == 5)
     stage.kill()
     stage.start()
     stage.call_rival()
@@ -215,9 +225,9 @@ def _in_its_own_turn(stage: Stage) -> None:
     stage.call_rival()
     stage.until(m.TurnBegan, "rival")
     stage.kill()
-    known = len(stage.heard.all)
+    known = len(stage.received.all)
     stage.rival.may_fire.set()
-    stage.heard.until(lambda said: any(map(_news_of(m.TurnBegan, "plain"), said[known:])))
+    stage.received.until(lambda announced: any(map(_news_of(m.TurnBegan, "plain"), announced[known:])))
     stage.start()
 
 
@@ -247,9 +257,9 @@ def _between_two_turns(stage: Stage) -> None:
 def stage(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, broker: Broker, start_server: StartServer
 ) -> Iterator[Stage]:
-    heard = Heard()
-    with start_server(heard, players=2, pace_seconds=0.02) as contest:
-        found = Stage(request.param(tmp_path_factory), broker, contest, heard)
+    received = Announced()
+    with start_server(received, players=2, pace_seconds=0.02) as contest:
+        found = Stage(request.param(tmp_path_factory), broker, contest, received)
         with found.processes:
             yield found
             found.kill()
@@ -280,10 +290,10 @@ def test_a_client_that_was_killed_plays_its_game_to_the_end(
     restart(stage)
     stage.rival.may_fire.set()
     stage.ends(1)
-    refusals = [*stage.heard.of(m.CommandRefused), *stage.heard.of(m.PlacementRefused)]
+    refusals = [*stage.received.of(m.CommandRefused), *stage.received.of(m.PlacementRefused)]
     allowed = refused | AGAIN if stage.program.repeats else refused
-    told = [refusal for refusal in refusals if refusal.to == "plain" and refusal.code not in allowed]
-    assert not told, stage.heard.all
+    wrongly = [refusal for refusal in refusals if refusal.to == "plain" and refusal.code not in allowed]
+    assert not wrongly, stage.received.all
 
 
 @pytest.mark.parametrize("stage", [tutorial], indirect=True)
@@ -299,7 +309,7 @@ def test_a_game_that_is_over_on_arrival_is_none_of_those_that_a_bot_is_to_play(s
     stage.play()
     stage.start()
     assert stage.client is not None
-    until_said(stage.client, "over already")
+    until_announced(stage.client, "over already")
     stage.host(m.HostAction.NEXT)
     stage.call_rival()
     stage.ends(2)

@@ -12,7 +12,7 @@ import pytest
 
 from kit.brokers import Broker, StartServer
 from kit.mosquitto import Mosquitto
-from kit.players import SECONDS, Heard, Slower, join, over, salvos
+from kit.players import SECONDS, Announced, Slower, join, over, salvos
 from kit.processes import started
 from kit.programs import needs, on_both_brokers
 from salvo import messages as m
@@ -25,41 +25,41 @@ SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 @pytest.mark.long
 @on_both_brokers
 def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
-    heard = Heard()
+    received = Announced()
     command = [SALVO, "join", "", "slow", "--team", "phoenix", "--games", "1"]
     environment = os.environ | {"SALVO_SLOW_SECONDS": "0.05", "SALVO_SECRET": "ashes"}
-    with start_server(heard, players=2):
+    with start_server(received, players=2):
         command[2] = broker.url
         with started(command, env=environment, stderr=subprocess.DEVNULL) as first:
             join(broker.url, "rival")
-            heard.until(salvos(6))
+            received.until(salvos(6))
             first.send_signal(signal.SIGKILL)
         second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
-        heard.until(over)
+        received.until(over)
     assert second.returncode == 0, second.stderr
     assert "game 1: " in second.stdout
-    assert [refused.code for refused in heard.of(m.CommandRefused)] == []  # no turn lost, no shot doubled
-    resolved = heard.of(m.SalvoResolved)
+    assert [refused.code for refused in received.of(m.CommandRefused)] == []  # no turn lost, no shot doubled
+    resolved = received.of(m.SalvoResolved)
     assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
 
 
 @needs("mosquitto")
 def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
     """Commands sent while it is away arrive once; the state is said again when it is back."""
-    heard = Heard()
+    received = Announced()
     broker = Mosquitto().start()
     try:
-        contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), heard)
+        contest = Contest(ServerSettings(broker=broker.url, seed="7", players=2, over_seconds=600), received)
         with contest.in_background():
             for name in ("a", "b"):
                 join(broker.url, name, Slower())
             for done in (4, 10):
-                heard.until(salvos(done))
+                received.until(salvos(done))
                 broker.kill()
                 broker.start()
-            heard.until(over)
+            received.until(over)
     finally:
         broker.stop()
-    resolved = heard.of(m.SalvoResolved)
+    resolved = received.of(m.SalvoResolved)
     assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
-    assert [refused.code for refused in heard.of(m.CommandRefused)] == []
+    assert [refused.code for refused in received.of(m.CommandRefused)] == []

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.spec_client import SpecClient
 from kit.brokers import Broker, StartServer
-from kit.players import Heard, join
+from kit.players import Announced, join
 from kit.processes import started
 from kit.programs import on_both_brokers
 from salvo import messages as m
@@ -45,14 +45,14 @@ def _play(clients: list[SpecClient]) -> str:
 @pytest.mark.long
 def test_a_fresh_salt_for_every_message_plays_a_whole_game(broker: Broker, start_server: StartServer) -> None:
     """Each shot takes a key that is derived twice, at the client and at the server; so the rival makes it short."""
-    heard = Heard()
-    with start_server(heard, players=2):
+    received = Announced()
+    with start_server(received, players=2):
         fresh = SpecClient("127.0.0.1", broker.port, "Henkiebunch", "cockadoodledoo", seed=1)
         join(broker.url, "rivals", KnowsTheRows())
         assert _play([fresh]) in ("Henkiebunch", "rivals")
-    stats = {each.player: each for each in heard.of(m.PlayerStats)}
+    stats = {each.player: each for each in received.of(m.PlayerStats)}
     assert stats["Henkiebunch"].shots > 20
-    assert heard.of(m.CommandRefused) == []
+    assert received.of(m.CommandRefused) == []
 
 
 def test_data_and_payload_and_a_session_salt_play_at_one_table(broker: Broker, start_server: StartServer) -> None:
@@ -76,5 +76,5 @@ def test_the_forty_line_client_of_the_readme_plays(script: str, broker: Broker, 
             stack.enter_context(started([*command, name, "secret"], stdout=subprocess.PIPE))
             for name in ("left", "right")
         ]
-        said = {process.communicate(timeout=60)[0].strip() for process in processes}
-        assert said in ({"winner: left"}, {"winner: right"})
+        output = {process.communicate(timeout=60)[0].strip() for process in processes}
+        assert output in ({"winner: left"}, {"winner: right"})

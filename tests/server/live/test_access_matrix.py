@@ -132,13 +132,13 @@ def barrier(eye: Client, readers: Iterable[Client]) -> None:
         reader.wait_for(STATE, text)
 
 
-def kept(broker: Secured, eye: Client) -> set[tuple[str, str]]:
+def stored(broker: Secured, eye: Client) -> set[tuple[str, str]]:
     """What the broker has retained at the tables: (topic, payload)."""
     eye.unsubscribe(["#"])
     eye.forget()
     eye.subscribe(["#"])
     barrier(eye, [eye])
-    return {(topic, payload) for topic, payload, retained in eye.heard if retained}
+    return {(topic, payload) for topic, payload, retained in eye.received if retained}
 
 
 def differing(got: Cells, wanted: Cells) -> dict[str, list[tuple[str, str]]]:
@@ -170,10 +170,10 @@ def test_a_user_reads_live_and_retained_what_the_contract_allows(
         got = {
             (topic, name)
             for name, client in actors.items()
-            for topic in {t for t, p, r in client.heard if (p, r) == (payload, retained)}
+            for topic in {t for t, p, r in client.received if (p, r) == (payload, retained)}
         }
         assert differing(got, READS) == NONE, payload
-    others = {entry for client in actors.values() for entry in client.heard if entry[0] not in TOPICS}
+    others = {entry for client in actors.values() for entry in client.received if entry[0] not in TOPICS}
     assert others == set()
 
 
@@ -185,7 +185,9 @@ def test_a_shared_subscription_is_no_way_around(broker: Secured, actors: dict[st
         client.subscribe([STATE])
     eye.publish([topic for topic in TOPICS if topic != STATE], "live")
     barrier(eye, actors.values())
-    got = {(topic, name) for name, client in actors.items() for topic, payload, _ in client.heard if payload == "live"}
+    got = {
+        (topic, name) for name, client in actors.items() for topic, payload, _ in client.received if payload == "live"
+    }
     wanted = {cell for cell in READS if cell[0] != STATE} if broker.kind == "mosquitto" else set()
     assert differing(got, wanted) == NONE
 
@@ -194,7 +196,7 @@ def test_a_user_publishes_what_the_contract_allows(broker: Secured, actors: dict
     for name, client in actors.items():
         client.publish([*TOPICS, *UNLISTED, *INVENTED, *OTHERS], name)
     barrier(eye, [eye])
-    got = {(topic, payload) for topic, payload, _ in eye.heard if not payload.startswith("barrier")}
+    got = {(topic, payload) for topic, payload, _ in eye.received if not payload.startswith("barrier")}
     assert differing(got, WRITES | UNLISTED_WRITES | INVENTED_WRITES[broker.kind]) == NONE
 
 
@@ -205,13 +207,13 @@ def test_a_user_retains_what_the_contract_allows(broker: Secured, actors: dict[s
         mine = {cell for cell in WRITES | UNLISTED_WRITES | INVENTED_WRITES["mosquitto"] if cell[1] == name}
         hosts = {cell for cell in mine if name == "desk" and cell[0].endswith(("/seat", "/game/league"))}
         wanted = mine if name == "server" or broker.kind == "mosquitto" else hosts
-        assert differing(kept(broker, eye), wanted) == NONE
+        assert differing(stored(broker, eye), wanted) == NONE
         eye.publish([*TOPICS, *UNLISTED, *INVENTED], "", retain=True)
 
 
 def test_a_last_will_says_what_the_contract_allows(broker: Secured, eye: Client) -> None:
     """Nobody's but the server's; mosquitto lets one say what its user may publish anyhow."""
-    said: Cells = set()
+    allowed_cells: Cells = set()
     for name, account in ACTORS.items():
         for topic in TOPICS:
             who = {"user": account.user, "password": account.secret}
@@ -219,14 +221,16 @@ def test_a_last_will_says_what_the_contract_allows(broker: Secured, eye: Client)
                 answer = raw.read()
                 assert answer in (b"\x20\2\0\0", b"\x20\2\0\5")
                 if answer == b"\x20\2\0\0":
-                    said.add((topic, name))
-    assert broker.kind == "mosquitto" or {name for _, name in said} == {"server"}  # the others' CONNECT is refused
+                    allowed_cells.add((topic, name))
+    assert broker.kind == "mosquitto" or {name for _, name in allowed_cells} == {
+        "server"
+    }  # the others' CONNECT is refused
     wanted = {cell for cell in WRITES if cell[1] == "server" or broker.kind == "mosquitto"}
-    eye.until(lambda: wanted <= {(topic, payload) for topic, payload, _ in eye.heard})
+    eye.until(lambda: wanted <= {(topic, payload) for topic, payload, _ in eye.received})
     for account in ACTORS.values():  # whose connection before has been ended by then, and its will said
         Client(broker.port, account).close()
     barrier(eye, [eye])
-    assert differing({(t, p) for t, p, _ in eye.heard if not p.startswith("barrier")}, wanted) == NONE
+    assert differing({(t, p) for t, p, _ in eye.received if not p.startswith("barrier")}, wanted) == NONE
 
 
 def test_a_client_without_a_name_is_refused(broker: Secured, eye: Client) -> None:
@@ -247,7 +251,7 @@ def test_a_client_without_a_name_is_refused(broker: Secured, eye: Client) -> Non
             b"",
         )  # nothing after the refusal, which a reset may have swallowed
     barrier(eye, [eye])
-    assert {payload for _, payload, _ in eye.heard if payload == "anonymous"} == set()
+    assert {payload for _, payload, _ in eye.received if payload == "anonymous"} == set()
 
 
 def test_a_user_cannot_take_over_another_users_session(broker: Secured) -> None:

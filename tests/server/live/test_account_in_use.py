@@ -75,9 +75,9 @@ def test_a_server_logs_once_that_another_program_uses_its_account(
                 pass
             server.until(lambda before=before: server.accepted > before)  # type: ignore[misc]
         assert server.error is None
-    said = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
-    assert len(said) == 1
-    assert "another program connects as 'salvo-server'" in said[0]
+    logged = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
+    assert len(logged) == 1
+    assert "another program connects as 'salvo-server'" in logged[0]
 
 
 @needs("mosquitto")

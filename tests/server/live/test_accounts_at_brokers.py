@@ -32,7 +32,7 @@ def hears(client: Client, server: Client, topic: str = OWN) -> bool:
     server.publish([topic], "for you")
     server.publish(["/game/state"], "barrier")
     client.wait_for("/game/state", "barrier")
-    return (topic, "for you", False) in client.heard
+    return (topic, "for you", False) in client.received
 
 
 def test_a_team_is_added_rotated_and_removed_while_the_broker_runs(broker: Secured) -> None:
@@ -71,20 +71,20 @@ def test_a_persistent_session_does_not_outlive_its_account(broker: Secured) -> N
             second.subscribe(["/game/state"])
             server.publish(["/game/state"], "barrier")
             second.wait_for("/game/state", "barrier")
-            assert all(topic != OWN for topic, _, _ in second.heard)
+            assert all(topic != OWN for topic, _, _ in second.received)
 
 
 # --- mosquitto alone ------------------------------------------------------------------------------------------------
 
 
 def users_of(mosquitto: ContestMosquitto) -> dict[str, dict[str, Any]]:
-    kept = json.loads((mosquitto.folder / config.USERS_NAME).read_text())
-    return {each["username"]: each for each in kept["clients"]}
+    stored = json.loads((mosquitto.folder / config.USERS_NAME).read_text())
+    return {each["username"]: each for each in stored["clients"]}
 
 
 def roles_of(mosquitto: ContestMosquitto) -> dict[str, Any]:
-    kept = json.loads((mosquitto.folder / config.USERS_NAME).read_text())
-    return {each["rolename"]: each["acls"] for each in kept["roles"]}
+    stored = json.loads((mosquitto.folder / config.USERS_NAME).read_text())
+    return {each["rolename"]: each["acls"] for each in stored["roles"]}
 
 
 @needs("mosquitto")
@@ -112,19 +112,19 @@ def test_rights_that_somebody_else_changed_are_put_right_and_others_stay() -> No
         good = roles_of(mosquitto)
         mosquitto.kill()
         path = mosquitto.folder / config.USERS_NAME
-        kept = json.loads(path.read_text())
-        for role in kept["roles"]:
+        stored = json.loads(path.read_text())
+        for role in stored["roles"]:
             if role["rolename"] == "salvo team red":
                 everything = {"acltype": "publishClientReceive", "topic": "#", "priority": 0, "allow": True}
                 role["acls"] = [*role["acls"][1:], everything]
-        kept["clients"] = [each for each in kept["clients"] if each["username"] != "red.1"]
-        [red] = [each for each in kept["clients"] if each["username"] == "red"]
-        kept["clients"].append(red | {"username": "operator", "textdescription": "", "roles": []})
+        stored["clients"] = [each for each in stored["clients"] if each["username"] != "red.1"]
+        [red] = [each for each in stored["clients"] if each["username"] == "red"]
+        stored["clients"].append(red | {"username": "operator", "textdescription": "", "roles": []})
         red["disabled"] = True
-        kept["roles"].append({"rolename": "operators", "acls": []})
-        kept["roles"].append({"rolename": "salvo team gone", "acls": []})
-        kept["defaultACLAccess"]["publishClientReceive"] = True
-        path.write_text(json.dumps(kept))
+        stored["roles"].append({"rolename": "operators", "acls": []})
+        stored["roles"].append({"rolename": "salvo team gone", "acls": []})
+        stored["defaultACLAccess"]["publishClientReceive"] = True
+        path.write_text(json.dumps(stored))
         mosquitto.start()
         with DynamicSecurity(mosquitto.url, KEEPER) as second:
             second.sync(contest("red"), TABLES)
@@ -159,4 +159,4 @@ def test_a_new_team_can_be_shot_at_without_a_disconnection_and_no_longer_once_it
                 red.publish([green, "/players/red/fire"], text)
                 server.wait_for("/players/red/fire", text)
             assert red.stands
-            assert {text for topic, text, _ in server.heard if topic == green} == {"with green"}
+            assert {text for topic, text, _ in server.received if topic == green} == {"with green"}

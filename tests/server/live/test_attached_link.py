@@ -88,6 +88,6 @@ def test_publications_of_the_server_reach_everybody_in_order_and_are_counted(bro
         assert server.flush(PATIENCE_SECONDS)
         assert server.delivered == 602
         reader.wait_for(b"<9>")  # as many as may be in flight
-    [kept] = receive(attached(broker, SERVER_CLIENT_ID, "/kept"), 1)
-    assert (kept.payload, kept.retain) == (b"x", True)
+    [retained] = receive(attached(broker, SERVER_CLIENT_ID, "/kept"), 1)
+    assert (retained.payload, retained.retain) == (b"x", True)
     assert broker.faults["malformed"] == 1

@@ -15,7 +15,7 @@ import pytest
 
 from kit import flood as flooding
 from kit.broker_process import BrokerProcess
-from kit.players import Heard, Slower, join, over
+from kit.players import Announced, Slower, join, over
 from kit.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -46,14 +46,14 @@ def flooded(port: int, qos: int) -> Iterator[None]:
 @pytest.mark.parametrize("qos", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_stays_connected(qos: int) -> None:
     """Ten thousand messages waited for the server within two seconds, and the broker dropped the server for it."""
-    heard, connections = Heard(), 0
+    received, connections = Announced(), 0
 
     with BrokerProcess() as broker:
         contest = Contest(
             ServerSettings(
                 broker=broker.url, seed="7", players=2, over_seconds=600, turn_seconds=600, placement_seconds=600
             ),
-            heard,
+            received,
         )
         connected = contest.connection.on_connect
         assert connected is not None
@@ -65,13 +65,13 @@ def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_
 
         contest.connection.on_connect = counted
         with contest.in_background():
-            heard.until(lambda said: any(isinstance(a, m.StateChanged) for a in said))
+            received.until(lambda announced: any(isinstance(a, m.StateChanged) for a in announced))
             with flooded(broker.port, qos):
                 for name in ("a", "b"):
                     join(broker.url, name, Slower())
-                heard.until(over)
+                received.until(over)
     assert connections == 1
-    assert "turn_timeout" not in [refused.code for refused in heard.of(m.CommandRefused)]
+    assert "turn_timeout" not in [refused.code for refused in received.of(m.CommandRefused)]
 
 
 @pytest.fixture
@@ -114,9 +114,9 @@ def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_noth
     reader.on_connect = lambda _: reader.subscribe(["/x"])
     reader.connect(60)
     reader.publish("/x", b"here")
-    while not (heard := reader.poll(1.0)):  # only then is the subscription in force
+    while not (received := reader.poll(1.0)):  # only then is the subscription in force
         pass
-    reader.acknowledge(heard[0])
+    reader.acknowledge(received[0])
     with greeted(broker) as sender:
         flooding = threading.Thread(target=flood, args=(sender, 2000))
         flooding.start()

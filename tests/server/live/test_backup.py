@@ -84,7 +84,7 @@ def test_a_game_that_is_taken_back_is_unfair_to_who_heard_it(machines: Machines,
     machines.restored(tmp_path / "evening.tar.gz")
     machines.play_until(1000)
     for team in teams:
-        _, said = team.communicate(timeout=SECONDS)
-        assert "error: unfair: " in said
+        _, output = team.communicate(timeout=SECONDS)
+        assert "error: unfair: " in output
     verified = run("verify", *(str(machines.proof(name)) for name in ("a", "b"))).stdout
     assert verified.count("NOT FAIR: the server cheated: the server signed two entries") == 2

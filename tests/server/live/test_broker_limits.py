@@ -166,7 +166,7 @@ def test_a_persistent_client_that_stays_away_too_long_is_told_so(caplog: pytest.
         for name in ("sleeper", "second", "third"):
             with Raw(running.port, name, clean=False) as sleeper:
                 assert sleeper.read() == b"\x20\2\0\0"  # session_present is 0: subscribe again
-    said = [record.message for record in caplog.records]
-    assert len(said) == 1
-    assert "sleeper has 20" in said[0]
-    assert "its session ends" in said[0]
+    logged = [record.message for record in caplog.records]
+    assert len(logged) == 1
+    assert "sleeper has 20" in logged[0]
+    assert "its session ends" in logged[0]

@@ -54,15 +54,15 @@ class Organiser:
         """Run a server; give what its first lines say, by event."""
         command = [SALVO, "serve", "--json", "--players", "2", "--over-seconds", "5", *words]
         pipe = subprocess.PIPE
-        said: dict[str, Any] = {}
+        output: dict[str, Any] = {}
         with started(command, stdout=pipe, stderr=pipe, env=self.environment) as server:
             assert server.stdout is not None
-            while "lobby" not in said:
+            while "lobby" not in output:
                 read = server.stdout.readline()
                 assert read, server.communicate()[1]
                 line = json.loads(read)
-                said[line["event"]] = line
-            yield said
+                output[line["event"]] = line
+            yield output
             server.terminate()
             server.communicate(timeout=60)
 
@@ -97,9 +97,9 @@ def brokers(organiser: Organiser) -> Iterator[tuple[str, str]]:
 
 def ends(*teams: subprocess.Popen[str]) -> None:
     """All teams finish, and say that the same one won."""
-    said = [team.communicate(timeout=_SECONDS) for team in teams]
-    assert all(team.returncode == 0 for team in teams), said
-    assert len({json.loads(out)["winner"] for out, _ in said}) == 1
+    output = [team.communicate(timeout=_SECONDS) for team in teams]
+    assert all(team.returncode == 0 for team in teams), output
+    assert len({json.loads(out)["winner"] for out, _ in output}) == 1
 
 
 def refused(url: str, user: str | None = None, password: str | None = None) -> str:
@@ -113,9 +113,9 @@ def refused(url: str, user: str | None = None, password: str | None = None) -> s
 @needs("mosquitto")
 def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, brokers: tuple[str, str]) -> None:
     broker, own = brokers
-    with organiser.serve("--broker", own) as said:
-        assert said["profile"]["profile"] == "contest"
-        assert said["roster"]["teams"] == []
+    with organiser.serve("--broker", own) as output:
+        assert output["profile"]["profile"] == "contest"
+        assert output["roster"]["teams"] == []
         # Before the first name there is no file, and yet the server has accounts: a container is healthy then, too.
         assert organiser.run("health", broker).startswith("online")
         secrets = organiser.add("red", "blue")
@@ -131,8 +131,8 @@ def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, b
 def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted(organiser: Organiser) -> None:
     secrets = organiser.add("red", "blue") | organiser.add("--role", "host", "desk")
     secrets |= organiser.add("--role", "watcher", "hall")
-    with organiser.serve("--listen", "127.0.0.1:0") as said:
-        url = said["listening"]["url"]
+    with organiser.serve("--listen", "127.0.0.1:0") as output:
+        url = output["listening"]["url"]
         blue = organiser.join(url, "blue", secrets["blue"])
         for account, words, seen in (
             ("hall", ["watch", url.replace("://", "://hall@")], "blue"),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kit.observer import Observer
-from kit.players import Heard, Slower, join, over, salvos
+from kit.players import Announced, Slower, join, over, salvos
 from kit.programs import needs
 from salvo import messages as m
 from salvo_server.contest import Contest
@@ -32,26 +32,28 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @needs("root")
 def test_a_full_disk_stops_the_clock_and_not_the_contest(small_disk: Path) -> None:
-    heard = Heard()
+    received = Announced()
     journal = str(small_disk / "a.journal")
-    contest = Contest(ServerSettings(listen="127.0.0.1:0", seed="7", players=2, turn_seconds=6, journal=journal), heard)
+    contest = Contest(
+        ServerSettings(listen="127.0.0.1:0", seed="7", players=2, turn_seconds=6, journal=journal), received
+    )
     with contest.in_background():
         observer = Observer(contest.url)
         for name in ("ann", "bob"):
             join(contest.url, name, Slower())
-        heard.until(salvos(4))
+        received.until(salvos(4))
         ballast = small_disk / "ballast"
         _fill(ballast)
         observer.until(lambda seen: any(_status(x) == "paused" for x in seen))
-        held = len(heard.of(m.SalvoResolved))
+        held = len(received.of(m.SalvoResolved))
         threading.Event().wait(6.5)  # longer than a turn may take
-        assert len(heard.of(m.SalvoResolved)) <= held + 1
+        assert len(received.of(m.SalvoResolved)) <= held + 1
         ballast.unlink()
-        heard.until(over)
+        received.until(over)
         observer.close()
-    resolved = heard.of(m.SalvoResolved)
+    resolved = received.of(m.SalvoResolved)
     assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
-    assert [refused.code for refused in heard.of(m.CommandRefused)] == []  # no turn ran out of time
+    assert [refused.code for refused in received.of(m.CommandRefused)] == []  # no turn ran out of time
     assert all(salvo.shots for salvo in resolved)
 
 

@@ -53,8 +53,8 @@ class Stage:
 
     def came(self, topic: str) -> list[str]:
         """What has come on a topic, and what was refused to a team."""
-        heard = [(t, p) for client in self.clients.values() for t, p, _ in client.heard if p]
-        return [p for t, p in heard if t.endswith("/error")] or [p for t, p in heard if t == topic]
+        received = [(t, p) for client in self.clients.values() for t, p, _ in client.received if p]
+        return [p for t, p in received if t.endswith("/error")] or [p for t, p in received if t == topic]
 
     def come(self, topic: str, wanted: str = "") -> str:
         """Wait for a topic, or for a refusal."""

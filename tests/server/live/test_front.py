@@ -137,12 +137,12 @@ def test_each_command_gets_the_mark_of_its_connection_and_nothing_else_is_change
         sock.sendall(framed(hello, random) if websocket else hello)
         assert sock.recv(100)
         sent_in_pieces(sock, framed(stream, random) if websocket else stream, random)
-        server.until(lambda: len(server.heard) == len(messages))
-        heard = {(topic, payload) for topic, payload, _ in server.heard}
-    marks = {found[0] for topic, payload in heard if topic == SHOT and (found := MARK.match(payload))}
+        server.until(lambda: len(server.received) == len(messages))
+        received = {(topic, payload) for topic, payload, _ in server.received}
+    marks = {found[0] for topic, payload in received if topic == SHOT and (found := MARK.match(payload))}
     assert len(marks) == 1
     [mark] = marks
-    assert heard == {(topic, mark + payload if topic == SHOT else payload) for topic, payload in messages}
+    assert received == {(topic, mark + payload if topic == SHOT else payload) for topic, payload in messages}
 
 
 @pytest.mark.parametrize("level", [4, 5])

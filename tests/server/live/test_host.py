@@ -76,13 +76,13 @@ def test_single_keys_at_the_servers_terminal_act_as_the_host(environment: dict[s
 
 
 def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(environment: dict[str, str]) -> None:
-    def said(*words: str, code: int = 0, account: dict[str, str] | None = None) -> str:
+    def printed(*words: str, code: int = 0, account: dict[str, str] | None = None) -> str:
         done = run(*words, environment=environment | (account or {}))
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
     def added_account(name: str, role: str) -> dict[str, str]:
-        added = json.loads(said("teams", "add", name, "--role", role, "--json"))
+        added = json.loads(printed("teams", "add", name, "--role", role, "--json"))
         assert added["role"] == role
         return {"SALVO_TEAM": name, "SALVO_SECRET": added["secret"]}
 
@@ -91,25 +91,26 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
         assert (
-            said("control", "announce", url, "Lunch", "is", "ready", account=desk) == "host desk says: Lunch is ready\n"
+            printed("control", "announce", url, "Lunch", "is", "ready", account=desk)
+            == "host desk says: Lunch is ready\n"
         )
-        paused = said("control", "pause", url, "--table", "two", account=desk)
+        paused = printed("control", "pause", url, "--table", "two", account=desk)
         assert paused == "table two: host desk pauses the table\n"
-        assert said("control", "pause", url, "--table", "two", code=1, account=desk) == (
+        assert printed("control", "pause", url, "--table", "two", code=1, account=desk) == (
             "error: clock_stopped: the table is paused already\n"
         )
-        assert "too_few_fleets" in said("control", "start", url, code=1, account=desk)
-        assert "seconds" in said("control", "extend", url, "4000", code=1, account=desk)
-        assert "not_in_roster" in said("control", "set", url, "teams=red,green", code=1, account=desk)
-        settings = said("control", "set", url, "teams=red,blue", "turn_seconds=7", account=desk)
+        assert "too_few_fleets" in printed("control", "start", url, code=1, account=desk)
+        assert "seconds" in printed("control", "extend", url, "4000", code=1, account=desk)
+        assert "not_in_roster" in printed("control", "set", url, "teams=red,green", code=1, account=desk)
+        settings = printed("control", "set", url, "teams=red,blue", "turn_seconds=7", account=desk)
         assert settings == "host desk changes the settings of the next game\n"
-        assert said("control", "next", url, account=desk) == "host desk opens the next lobby\n"
+        assert printed("control", "next", url, account=desk) == "host desk opens the next lobby\n"
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("salvo_server.commands.control._ANSWER_SECONDS", 8.0)
-            assert "no answer" in said("control", "pause", url, code=1, account=red)
-        assert "not_authorised" in said("control", "pause", url, code=1, account=desk | {"SALVO_SECRET": "another"})
+            assert "no answer" in printed("control", "pause", url, code=1, account=red)
+        assert "not_authorised" in printed("control", "pause", url, code=1, account=desk | {"SALVO_SECRET": "another"})
         for wrong in (("extend", url), ("pause", url, "5"), ("set", url, "seed=1"), ("annul", url, "-3")):
-            said("control", *wrong, code=2, account=desk)
+            printed("control", *wrong, code=2, account=desk)
         server.terminate()
         lines = [json.loads(line) for line in server.stdout]
     done = [line["do"] for line in lines if line["event"] == "host"]

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from kit.brokers import Broker, StartServer
-from kit.players import Heard, Slower, join, salvos, until_online
+from kit.players import Announced, Slower, join, salvos, until_online
 from salvo import client
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
@@ -63,9 +63,9 @@ def status(identity: Identity | None) -> bytes:
 def test_a_bot_ends_when_somebody_else_says_that_he_is_the_server(
     broker: Broker, start_server: StartServer, identity: Identity | None
 ) -> None:
-    heard = Heard()
-    with start_server(heard, players=2):
-        heard.once = salvos(2), lambda: publish(broker.url, "/game/server", status(identity))
+    received = Announced()
+    with start_server(received, players=2):
+        received.once = salvos(2), lambda: publish(broker.url, "/game/server", status(identity))
         teams = [Team(broker.url, name) for name in ("a", "b")]
         for team in teams:
             error = team.ended()

@@ -133,11 +133,11 @@ def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresq
         first = DatabaseJournal(url, key_file=tmp_path / "key")
         first.load()
         owner = "SELECT pid FROM pg_stat_activity WHERE datname = 'frozen'"
-        heard = "SELECT state_change FROM pg_stat_activity WHERE datname = 'frozen'"
+        received = "SELECT state_change FROM pg_stat_activity WHERE datname = 'frozen'"
         [[pid]] = admin.execute(owner).fetchall()
         moments: set[object] = set()
         while len(moments) < 3 * LEASE_SECONDS / BEAT_SECONDS:  # it has nothing to write, and lets itself be heard
-            moments.update(admin.execute(heard).fetchall())
+            moments.update(admin.execute(received).fetchall())
         assert admin.execute(owner).fetchall() == [(pid,)]
         freeze(first)
         DatabaseJournal(url, key_file=tmp_path / "key", standby=lambda: not threading.Event().wait(0.05)).close()

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kit.players import SECONDS, Heard, join, over, until_online
+from kit.players import SECONDS, Announced, join, over, until_online
 from kit.waiting import until
 from salvo import messages as m
 from salvo.net.mqtt import Connection
@@ -35,7 +35,7 @@ class Watched:
         full: whether its journal takes nothing.
     """
 
-    def __init__(self, folder: Path, heard: Heard) -> None:
+    def __init__(self, folder: Path, received: Announced) -> None:
         settings = ServerSettings(
             listen="127.0.0.1:0",
             players=2,
@@ -55,7 +55,7 @@ class Watched:
             commit(batch)
 
         journal.commit = commit_if_there_is_room  # type: ignore[method-assign]
-        self.contest = Contest(settings, self.metrics.counting(heard), journal=self.metrics.timed(journal))
+        self.contest = Contest(settings, self.metrics.counting(received), journal=self.metrics.timed(journal))
         self.metrics.watch(self.contest.service, self.contest.connection, self.contest.embedded)
 
     def text(self) -> str:
@@ -69,21 +69,21 @@ class Watched:
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def received() -> Announced:
+    return Announced()
 
 
 @contextlib.contextmanager
-def running(folder: Path, heard: Heard) -> Iterator[Watched]:
-    server = Watched(folder, heard)
+def running(folder: Path, received: Announced) -> Iterator[Watched]:
+    server = Watched(folder, received)
     with server.contest.in_background():
         until_online(server.contest.url)
         yield server
 
 
 @pytest.fixture
-def watched(tmp_path: Path, heard: Heard) -> Iterator[Watched]:
-    with running(tmp_path, heard) as server:
+def watched(tmp_path: Path, received: Announced) -> Iterator[Watched]:
+    with running(tmp_path, received) as server:
         yield server
 
 
@@ -95,12 +95,12 @@ def publish(url: str, topic: str, payload: bytes) -> None:
     connection.close()
 
 
-def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: Watched, heard: Heard) -> None:
+def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: Watched, received: Announced) -> None:
     teams = [join(watched.contest.url, name, games=1) for name in ("redoubtable", "bluebottle")]
-    heard.until(over)
+    received.until(over)
     for team in teams:
         team.join(60)
-    assert watched.value("salvo_turns_total", table="") == len(heard.of(m.SalvoResolved))
+    assert watched.value("salvo_turns_total", table="") == len(received.of(m.SalvoResolved))
     assert watched.value("salvo_games_total", table="", result="finished") == 1
     assert watched.value("salvo_games_total", table="", result="aborted") == 0
     assert (
@@ -110,8 +110,8 @@ def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: 
     )
     assert watched.value("salvo_players", table="") == 2
     assert watched.value("salvo_uncommitted_steps") == 0
-    assert watched.value("salvo_commit_seconds_count") > len(heard.of(m.SalvoResolved))
-    assert watched.value("salvo_lateness_seconds_count") > len(heard.of(m.SalvoResolved))
+    assert watched.value("salvo_commit_seconds_count") > len(received.of(m.SalvoResolved))
+    assert watched.value("salvo_lateness_seconds_count") > len(received.of(m.SalvoResolved))
     assert watched.value("salvo_connected") == 1
     assert watched.value("salvo_paused") == 0
     assert watched.value("salvo_broker_connections") >= 1
@@ -121,17 +121,19 @@ def test_a_game_is_counted_with_its_turns_refusals_commits_and_clients(watched: 
     assert not [name for name in ("redoubtable", "bluebottle", "secret") if name in text]
 
 
-def test_refusals_are_counted_by_place_and_code(watched: Watched, heard: Heard) -> None:
+def test_refusals_are_counted_by_place_and_code(watched: Watched, received: Announced) -> None:
     publish(watched.contest.url, "/game/request_participation", b"{")
     publish(watched.contest.url, "/game/state", b"over")
     until(lambda: ("salvo_refusals_total", (("code", "not_json"), ("place", "inbox"))) in watched.samples())
     assert watched.value("salvo_refusals_total", code="not_json", place="inbox") == 1
     assert watched.value("salvo_refusals_total", code="forbidden", place="broker") == 1
-    watched.metrics.counting(heard)("", 0, None, [m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s")])
+    watched.metrics.counting(received)(
+        "", 0, None, [m.CommandRefused("ann", "turn_timeout", "turn 3 ended after 30 s")]
+    )
     assert watched.value("salvo_refusals_total", code="turn_timeout", place="table") == 1
 
 
-def test_a_journal_that_takes_nothing_shows_in_all_that_depends_on_it(watched: Watched, heard: Heard) -> None:
+def test_a_journal_that_takes_nothing_shows_in_all_that_depends_on_it(watched: Watched, received: Announced) -> None:
     watched.full = True
     join(watched.contest.url, "red")
     until(lambda: watched.value("salvo_paused") == 1)

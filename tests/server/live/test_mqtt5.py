@@ -15,12 +15,14 @@ from salvo_server.brokers.embedded import EmbeddedBroker, packets
 from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
 
 #: CONNACK: messages at QoS 2 at once, largest packet, no subscription identifiers, no shared subscriptions.
-_TOLD = b"\x21" + struct.pack("!H", BrokerLimits().in_flight) + b"\x27" + struct.pack("!I", BrokerLimits().packet_bytes)
-_TOLD += b"\x29\0\x2a\0"
+_REASONS = (
+    b"\x21" + struct.pack("!H", BrokerLimits().in_flight) + b"\x27" + struct.pack("!I", BrokerLimits().packet_bytes)
+)
+_REASONS += b"\x29\0\x2a\0"
 
 
 def connack(present: bool = False, more: bytes = b"") -> bytes:
-    return packet(0x20, bytes((present, 0, len(_TOLD + more))) + _TOLD + more)
+    return packet(0x20, bytes((present, 0, len(_REASONS + more))) + _REASONS + more)
 
 
 class OnlyAliceWrites(Access):

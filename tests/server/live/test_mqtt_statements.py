@@ -86,7 +86,7 @@ class Client:
             given = {"clean_start": clean, "properties": _properties(PacketTypes.CONNECT, expiry)}
         self.paho.connect("127.0.0.1", world.port, **given)
         self.paho.loop_start()
-        self.session_present, self.told = self.next()
+        self.session_present, self.connack = self.next()
 
     def next(self) -> Any:
         return self._news.get(timeout=PATIENCE_SECONDS)
@@ -310,8 +310,8 @@ def _answered_by(sent: bytes) -> Callable[[World], str]:
 
 def _session_expiry(world: World) -> str:
     with Client(world, "a", clean=False) as client:
-        told = getattr(client.told, "SessionExpiryInterval", None)
-    return "served" if told is None else f"CONNACK {told:#x}"
+        expiry = getattr(client.connack, "SessionExpiryInterval", None)
+    return "served" if expiry is None else f"CONNACK {expiry:#x}"
 
 
 _OLD = packet(0x10, text("MQIsdp") + b"\3\2\0\x3c" + text("old"))

@@ -114,7 +114,7 @@ def test_any_client_reads_all_but_what_is_sent_to_the_server(
     named = set(TOPICS) if "#" in subscription else {*subscription, "/game/state"}
     wanted = {cell for cell in cells(2, "server referee") if cell[0] in named}
     for payload in ("kept", "live"):
-        got = {(topic, name) for name, client in actors.items() for topic, p, _ in client.heard if p == payload}
+        got = {(topic, name) for name, client in actors.items() for topic, p, _ in client.received if p == payload}
         assert got == wanted, payload
 
 
@@ -123,9 +123,11 @@ def test_any_client_publishes_what_players_say_and_nothing_else(broker: Opened, 
     for name, client in actors.items():
         client.publish([*TOPICS, *OTHERS], name)
     barrier({"server": actors["server"]}, f"published {broker.kind}")
-    got = {(topic, said) for topic, said, _ in actors["server"].heard if said in actors and topic not in OTHERS}
+    got = {
+        (topic, sender) for topic, sender, _ in actors["server"].received if sender in actors and topic not in OTHERS
+    }
     assert got == cells(1, "server host")
-    assert {said for topic, said, _ in actors["server"].heard if topic in OTHERS} <= {"server"}
+    assert {sender for topic, sender, _ in actors["server"].received if topic in OTHERS} <= {"server"}
 
 
 def test_no_client_takes_the_servers_place_by_its_name_or_its_client_id(
@@ -143,9 +145,9 @@ def test_no_client_takes_the_servers_place_by_its_name_or_its_client_id(
             actors["anonymous"].publish([REQUEST], f"secret {number}")
             actors["server"].wait_for(REQUEST, f"secret {number}")
             barrier({"server": actors["server"], "pretender": pretender}, f"pretender {number}")
-            assert {topic for topic, _, _ in pretender.heard} == {"/game/state"}
+            assert {topic for topic, _, _ in pretender.received} == {"/game/state"}
     assert actors["server"].stands
-    assert "over" not in {said for _, said, _ in actors["server"].heard}
+    assert "over" not in {sender for _, sender, _ in actors["server"].received}
 
 
 # --- whole games ------------------------------------------------------------------------------------------------------
@@ -187,13 +189,13 @@ def test_the_client_of_40_lines_plays_a_whole_game_that_anybody_watches_and_nobo
         explorer.subscribe(["#"])
         thief = stack.enter_context(Client(port, None, "thief"))
         thief.subscribe([REQUEST, "/players/+/ships/+/place", "/players/+/fire"])
-        said = _play_to_the_end(port)
-    assert len(said) == 1
-    assert said <= {"winner: ann\n", "winner: bob\n"}
-    heard = {topics.parse(topic).topic.name for topic, payload, _ in explorer.heard if payload}
-    assert {"state", "list", "count", "approved", "current", "hits", "sunk", "defeated", "winner", "stats"} <= heard
-    assert not heard & {"request_participation", "place", "fire"}
-    assert thief.heard == set()
+        sender = _play_to_the_end(port)
+    assert len(sender) == 1
+    assert sender <= {"winner: ann\n", "winner: bob\n"}
+    received = {topics.parse(topic).topic.name for topic, payload, _ in explorer.received if payload}
+    assert {"state", "list", "count", "approved", "current", "hits", "sunk", "defeated", "winner", "stats"} <= received
+    assert not received & {"request_participation", "place", "fire"}
+    assert thief.received == set()
 
 
 def _play_to_the_end(port: int) -> set[str]:

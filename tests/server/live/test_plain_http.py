@@ -44,11 +44,11 @@ def connected(broker: EmbeddedBroker) -> socket.socket:
 
 def everything(client: socket.socket) -> bytes:
     """Return what comes until the other side hangs up."""
-    heard = b""
+    received = b""
     with contextlib.suppress(ConnectionError):
         while part := client.recv(65_536):
-            heard += part
-    return heard
+            received += part
+    return received
 
 
 def asked(broker: EmbeddedBroker, request: bytes) -> bytes:

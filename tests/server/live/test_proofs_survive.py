@@ -26,14 +26,16 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
 
 
 def _whole(stage: Stage, *names: str) -> None:
-    said = stage.verify(*names)
+    output = stage.verify(*names)
     for name in names:
-        assert f"{stage.proof(name)}: fair: game 1: " in said
+        assert f"{stage.proof(name)}: fair: game 1: " in output
         assert stage.entries(name) == list(range(len(stage.entries(name))))
         if name in ("a", "b"):
-            assert re.search(rf"{name} in game 1: its notes of \d+ shots fit the log", said), said
+            assert re.search(rf"{name} in game 1: its notes of \d+ shots fit the log", output), output
     if len(names) > 1:
-        assert f"{len(names)} files: the same story of game 1, {len(stage.entries(names[0]))} entries compared" in said
+        assert (
+            f"{len(names)} files: the same story of game 1, {len(stage.entries(names[0]))} entries compared" in output
+        )
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ import pytest
 from kit.attached import attached
 from kit.certificates import make_certificate
 from kit.mosquitto import ContestMosquitto
-from kit.players import Heard
+from kit.players import Announced
 from kit.ports import Port
 from kit.programs import BROKERS
 from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet
@@ -111,7 +111,7 @@ def test_a_team_that_calls_while_a_server_starts_is_let_in_and_listed(
     roster = Roster(tmp_path / "roster.json")
     names = ("first", "again")
     secrets = {name: roster.add(name) for name in names}
-    heard = Heard()
+    received = Announced()
     with ExitStack() as stack:
         where: dict[str, Any] = {"listen": port.address}
         number = port.number
@@ -122,11 +122,13 @@ def test_a_team_that_calls_while_a_server_starts_is_let_in_and_listed(
         settings = ServerSettings(profile="contest", **where)
         for name in names:
             with calling(moment, lambda: Caller(number, name, secrets[name]), answered=kind == "mosquitto") as callers:  # noqa: B023
-                running = Contest(settings, heard)
+                running = Contest(settings, received)
             with running.in_background():
                 [caller] = callers
                 caller.done()
-                heard.until(lambda said: any(isinstance(a, m.PlayersListed) and name in a.names for a in said))  # noqa: B023
+                received.until(
+                    lambda known: any(isinstance(a, m.PlayersListed) and name in a.names for a in known)  # noqa: B023
+                )
             if kind == "embedded" or name == "again":  # a new mosquitto has no team before its first server
                 assert caller.refusals == 0
 

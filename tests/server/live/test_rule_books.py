@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kit.players import Heard, join, over, retained_of
+from kit.players import Announced, join, over, retained_of
 from salvo import messages as m
 from salvo.player import Bot
 from salvo.rules import STREAK
@@ -23,29 +23,33 @@ TEAMS: dict[str, type[Bot]] = {"ann": Hunter, "bob": RandomBot}
 
 def complete(count: int) -> Any:
     """Whether so many fleets are placed."""
-    return lambda said: sum(isinstance(a, m.PlacementJudged) and a.approved for a in said) >= count * len(STREAK.fleet)
+    return lambda announced: (
+        sum(isinstance(a, m.PlacementJudged) and a.approved for a in announced) >= count * len(STREAK.fleet)
+    )
 
 
 def test_the_same_seed_is_the_same_game_in_the_arena_and_over_mqtt(tmp_path: Path) -> None:
     played: list[m.SalvoResolved] = []
     bots = {name: kind() for name, kind in TEAMS.items()}
     outcome = arena.play(bots, seed=SEED, book=STREAK, listener=lambda _, result: played.append(result))
-    heard, journal = Heard(), str(tmp_path / "a.journal")
+    received, journal = Announced(), str(tmp_path / "a.journal")
     given: dict[str, Any] = {"seed": SEED, "players": 2, "rules": "streak", "over_seconds": 600, "journal": journal}
     with EmbeddedBroker() as broker:
-        contest = Contest(ServerSettings(broker=broker.url, **given), heard)
+        contest = Contest(ServerSettings(broker=broker.url, **given), received)
         with contest.in_background():
             for number, (name, kind) in enumerate(TEAMS.items(), start=1):  # in the arena's order
                 join(contest.url, name, kind(), seed=SEED)
-                heard.until(complete(number))
-            heard.until(over)
+                received.until(complete(number))
+            received.until(over)
             fleets = [f"/players/{name}/fleet" for name in TEAMS]
             retained = retained_of(broker.url, {"/game/state": b"over"}, "/game/stats/bob", *fleets)
-    assert [each._replace(sunk=()) for each in heard.of(m.SalvoResolved)] == [each._replace(sunk=()) for each in played]
-    assert {each.player: each for each in heard.of(m.PlayerStats)} == outcome.stats
-    [won] = heard.of(m.GameWon)
+    assert [each._replace(sunk=()) for each in received.of(m.SalvoResolved)] == [
+        each._replace(sunk=()) for each in played
+    ]
+    assert {each.player: each for each in received.of(m.PlayerStats)} == outcome.stats
+    [won] = received.of(m.GameWon)
     assert won.winners == outcome.winners
-    assert not heard.of(m.CommandRefused)
+    assert not received.of(m.CommandRefused)
     for name, fleet in outcome.fleets.items():
         shown = retained[f"/players/{name}/board"].decode()
         assert {cell for cell, letter in enumerate(shown) if letter == "X"} <= set(fleet.cells)

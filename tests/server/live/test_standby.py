@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from kit.mosquitto import Mosquitto
-from kit.players import Heard, Slower, join, over, retained_of, salvos
+from kit.players import Announced, Slower, join, over, retained_of, salvos
 from kit.processes import started
 from kit.programs import needs
 from salvo import messages as m
@@ -56,7 +56,7 @@ class Servers:
 
 def until(server: subprocess.Popen[str], event: str) -> dict[str, Any]:
     assert server.stdout is not None
-    return next(said for said in map(json.loads, server.stdout) if said["event"] == event)
+    return next(payload_of for payload_of in map(json.loads, server.stdout) if payload_of["event"] == event)
 
 
 @pytest.mark.long
@@ -101,10 +101,10 @@ class Pausing(Slower):
 @needs("mosquitto")
 def test_a_mosquitto_that_lost_its_data_in_mid_game_is_told_all_again(mosquitto: Mosquitto, tmp_path: Path) -> None:
     """The game goes on, and an explorer that comes then sees what it would have seen before."""
-    heard, waits, goes_on = Heard(), threading.Event(), threading.Event()
+    received, waits, goes_on = Announced(), threading.Event(), threading.Event()
     journal = str(tmp_path / "a.journal")
     settings = ServerSettings(broker=mosquitto.url, profile="open", players=2, over_seconds=1, journal=journal)
-    with Contest(settings, heard).in_background():
+    with Contest(settings, received).in_background():
         for name in ("ann", "bob"):
             join(mosquitto.url, name, Pausing(waits, goes_on), games=2)
         assert waits.wait(60)
@@ -112,13 +112,13 @@ def test_a_mosquitto_that_lost_its_data_in_mid_game_is_told_all_again(mosquitto:
         mosquitto.kill()
         mosquitto.forget()
         mosquitto.start()
-        same = {topic: said for topic, said in before.items() if topic != "/game/turn"}
+        same = {topic: payload_of for topic, payload_of in before.items() if topic != "/game/turn"}
         after = retained_of(mosquitto.url, same, "/game/turn")
         goes_on.set()
-        heard.until(lambda said: len([each for each in said if over([each])]) == 2)
+        received.until(lambda payload_of: len([each for each in payload_of if over([each])]) == 2)
     turns = [json.loads(each.pop("/game/turn")) for each in (before, after)]
     assert after == before
     assert turns[1] == turns[0] | {name: turns[1][name] for name in ("now", "deadline")}  # its time begins again
     assert {"/game/state", "/players/list", "/game/server", "/game/rules", "/game/standings"} <= before.keys()
-    assert [refused.code for refused in heard.of(m.CommandRefused)] == []
-    assert salvos(10)(heard.all)
+    assert [refused.code for refused in received.of(m.CommandRefused)] == []
+    assert salvos(10)(received.all)

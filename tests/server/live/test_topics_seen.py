@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from kit.brokers import Broker, StartServer
-from kit.observer import Observer, placed, said
+from kit.observer import Observer, announced, placed
 from kit.players import SECONDS
 from salvo import client, topics
 from salvo.codec.announcement_reader import read_announcement
@@ -44,7 +44,7 @@ def play_bots(url: str, names: list[str], watch: Observer) -> None:
         thread.start()
         threads.append(thread)
         watch.until(lambda seen, name=name: placed(seen, name) == 5)  # type: ignore[misc]
-    watch.until(said("/game/state", b"over"))
+    watch.until(announced("/game/state", b"over"))
     for thread in threads:
         thread.join(SECONDS)
 
@@ -56,15 +56,15 @@ def test_every_topic_of_a_game_is_in_the_table_and_in_order(
 ) -> None:
     names = [f"team{number}" for number in range(count)]
     with start_server(players=count, over_seconds=1):
-        observer.until(said("/game/headline", b"game 1, lobby: 0 teams, 0 complete fleets"))
+        observer.until(announced("/game/headline", b"game 1, lobby: 0 teams, 0 complete fleets"))
         seen = [x.topic for x in observer.seen if x.topic != "/game/log"]
         assert seen == ["/game/server", "/game/rules", "/game/state", *EMPTY]
         play_bots(broker.url, names, observer)
         observer.until(lambda seen: [x.payload for x in seen if x.topic == "/game/state"][-1] == b"lobby")
         late = Observer(broker.url)
-        kept = {"/game/state", "/game/rules", "/game/server", "/game/standings", *EMPTY}
-        late.until(lambda seen: kept <= {x.topic for x in seen})
-        assert {x.topic for x in late.seen} == kept
+        retained = {"/game/state", "/game/rules", "/game/server", "/game/standings", *EMPTY}
+        late.until(lambda seen: retained <= {x.topic for x in seen})
+        assert {x.topic for x in late.seen} == retained
         assert all(x.retain for x in late.seen)
         late.close()
     _check_payloads(observer.seen)
@@ -95,15 +95,15 @@ def _check_payloads(seen: list[Inbound]) -> None:
 
 def _check_order(names: list[str], count: int) -> None:
     """The announcements between two salvos come in the order of SALVO-TOPIC-4."""
-    told = [
+    kinds = [
         name for name in names if name in OURS and name not in ("log", "chat", "standings", "headline")
     ]  # whose order is their own business
     # Without "current" a turn is the same one, which has more time because the machine was held up.
-    told = [a for a, b in itertools.zip_longest(told, told[1:]) if a != "turn" or b == "current"]
-    start = told.index("turn")
-    assert told[start - 1 : start + 2] == ["state", "turn", "current"]
+    kinds = [a for a, b in itertools.zip_longest(kinds, kinds[1:]) if a != "turn" or b == "current"]
+    start = kinds.index("turn")
+    assert kinds[start - 1 : start + 2] == ["state", "turn", "current"]
     # A team repeats a placement whose approval is late on a busy machine; the answer may then come in the game.
-    rest = [name for name in told[start + 2 :] if name not in ("approved", "error", "placement_error")]
+    rest = [name for name in kinds[start + 2 :] if name not in ("approved", "error", "placement_error")]
     over = rest.index("winner")
     assert rest[over - count : over + 2] == ["stats"] * count + ["winner", "state"]
     order = {"hit": 0, "hits": 1, "result": 2, "sunk": 3, "defeated": 4, "turn": 5, "current": 6, "stats": 7}

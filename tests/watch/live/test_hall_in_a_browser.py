@@ -103,8 +103,8 @@ def rude(games: Path) -> Iterator[tuple[Connection, WebFront]]:
         connection.close()
 
 
-def say(rude: Connection, topic: str, said: Any, *, retain: bool = True) -> None:
-    rude.publish(topic, (said if isinstance(said, str) else json.dumps(said)).encode(), retain=retain)
+def say(rude: Connection, topic: str, payload: Any, *, retain: bool = True) -> None:
+    rude.publish(topic, (payload if isinstance(payload, str) else json.dumps(payload)).encode(), retain=retain)
     assert rude.flush(_SECONDS)
 
 
@@ -120,14 +120,14 @@ def a_game(rude: Connection, players: int = 2, turn: int = 8) -> None:
     last = {"player": names[0], "shots": [{"to": names[1], "x": 1, "y": 3, "hit": True}]}
     shown = {"game": 1, "turn": turn, "at": 0, "player": names[1], "shots": 5, "boards": boards, "last": last}
     next_turn = {"game": 1, "turn": turn + 1, "player": names[1], "shots": 5, "now": 0, "deadline": 3_600_000}
-    for topic, said in (
+    for topic, payload in (
         ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
         ("/players/list", names),
         ("/game/state", "turn"),
         ("/game/referee", shown),
         ("/game/turn", next_turn),
     ):
-        say(rude, topic, said)
+        say(rude, topic, payload)
 
 
 def opened(window: Browser, web: WebFront, path: str = "") -> None:
@@ -155,8 +155,8 @@ def test_what_anybody_says_is_shown_as_text_and_breaks_nothing(
     ]
     for each in evil:
         for topic in ("rules", "turn", "result", "winner", "server", "state", "referee", "stats/x"):
-            for said in (each, [each], {"player": each, "game": 1, "name": each}, {"text": each, "from": each}):
-                connection.publish(f"/game/{topic}", json.dumps(said).encode())
+            for payload in (each, [each], {"player": each, "game": 1, "name": each}, {"text": each, "from": each}):
+                connection.publish(f"/game/{topic}", json.dumps(payload).encode())
         connection.publish("/players/list", json.dumps([each, "team-with-a-name-0", "t1"]).encode())
         connection.publish(f"/players/{each.replace('/', '').replace(chr(0), '')}/defeated", b"true")
         for number in range(100):
@@ -257,13 +257,13 @@ def boards_after(turn: int, damaged: list[str], *shots: tuple[int, int, bool]) -
 
 
 def a_public_game(rude: Connection, table: str, *names: str) -> None:
-    for topic, said in (
+    for topic, payload in (
         ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
         ("/players/list", names),
         ("/game/state", "turn"),
         ("/game/turn", {"game": 1, "turn": 1, "player": names[0], "shots": 5, "now": 0, "deadline": 3_600_000}),
     ):
-        say(rude, f"{table}{topic}", said)
+        say(rude, f"{table}{topic}", payload)
 
 
 def test_shots_fall_where_they_were_aimed_and_a_ship_breaks(window: Browser, rude: tuple[Connection, WebFront]) -> None:

@@ -51,9 +51,9 @@ def refused(port: int, address: str = VISITOR, **headers: str) -> tuple[int, str
     return refusal.value.response.status_code, refusal.value.response.body.decode()
 
 
-def talk(channel: Connection, said: bytes | list[bytes]) -> None:
+def talk(channel: Connection, packets: bytes | list[bytes]) -> None:
     """Send a message, in pieces if it is a list, and wait for an answer."""
-    channel.send(said)
+    channel.send(packets)
     channel.recv(SECONDS)
 
 

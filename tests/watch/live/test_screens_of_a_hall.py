@@ -37,7 +37,7 @@ class Screen:
             )
 
     @property
-    def said(self) -> str:
+    def printed(self) -> str:
         return self.log.read_text()
 
     @property
@@ -50,13 +50,13 @@ class Screen:
         On its way to a free user it says what each of those in use was shown, so what counts is when it said the last.
         """
         end = time.monotonic() + _SECONDS
-        said, since = "", time.monotonic()
-        while "state lobby" not in said or time.monotonic() < since + ESTABLISHED_SECONDS + 0.5:
-            assert self.is_on, self.said
+        printed, since = "", time.monotonic()
+        while "state lobby" not in printed or time.monotonic() < since + ESTABLISHED_SECONDS + 0.5:
+            assert self.is_on, self.printed
             assert time.monotonic() < end
             time.sleep(0.05)
-            if self.said != said:
-                said, since = self.said, time.monotonic()
+            if self.printed != printed:
+                printed, since = self.printed, time.monotonic()
 
 
 @contextlib.contextmanager
@@ -82,18 +82,18 @@ def test_whoever_looks_on_stays_and_who_finds_no_free_user_ends(kind: str, tmp_p
             screens[-1].until_on()
         late = Screen(contest, secret, tmp_path / "late")
         screens.append(late)
-        assert late.process.wait(_SECONDS) == 1, late.said
-        assert "error: account_in_use: all viewers of this account are in use: hall.1, hall.2; let " in late.said
-        assert all(screen.is_on for screen in screens[:2]), [screen.said for screen in screens]
+        assert late.process.wait(_SECONDS) == 1, late.printed
+        assert "error: account_in_use: all viewers of this account are in use: hall.1, hall.2; let " in late.printed
+        assert all(screen.is_on for screen in screens[:2]), [screen.printed for screen in screens]
         # its interruptions were too short to tell of
-        assert screens[0].said == "state lobby\nplayers: none\nserver online\n"
+        assert screens[0].printed == "state lobby\nplayers: none\nserver online\n"
 
         contest.roster.give_screens("hall", 6)
         wait_for_users(contest.url, "hall.6", secret)
         screens.append(Screen(contest, secret, tmp_path / "more", "--table", "second"))
         screens[-1].until_on()
-        assert "server online" in screens[-1].said
-        assert "server offline" not in screens[-1].said
+        assert "server online" in screens[-1].printed
+        assert "server offline" not in screens[-1].printed
         assert all(screen.is_on for screen in (*screens[:2], screens[-1]))
 
 
@@ -101,4 +101,4 @@ def test_a_wrong_secret_is_refused_before_anything_is_said(tmp_path: Path) -> No
     with hall("embedded", tmp_path) as (contest, _, screens):
         screens.append(Screen(contest, "wrong", tmp_path / "wrong"))
         assert screens[0].process.wait(_SECONDS) == 1
-        assert screens[0].said.startswith("error: not_authorised: ")
+        assert screens[0].printed.startswith("error: not_authorised: ")

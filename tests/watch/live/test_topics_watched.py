@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from kit.brokers import Broker, StartServer
-from kit.observer import Observer, placed, said
+from kit.observer import Observer, announced, placed
 from salvo import client
 from salvo import messages as m
 from salvo.fairness.proof import Proof, ProofConnection
@@ -20,7 +20,7 @@ def test_a_team_and_a_watcher_write_proofs_that_hold(
 ) -> None:
     watched, own = tmp_path / "watched.proof.jsonl", tmp_path / "own.proof.jsonl"
     with start_server(players=2, seed=None) as contest:
-        observer.until(said("/game/state", b"lobby"))
+        observer.until(announced("/game/state", b"lobby"))
         rival = threading.Thread(target=client.play, args=(RandomBot(), broker.url, "a", "secret a"), daemon=True)
         rival.start()
         observer.until(lambda seen: placed(seen, "a") == 5)

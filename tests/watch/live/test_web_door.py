@@ -65,20 +65,20 @@ def test_connections_of_a_proxy_that_names_its_visitors_are_any_number() -> None
         assert all(answer(sock, HEAD + b"\r\n") for sock in held)
 
 
-@pytest.mark.parametrize("said", [b"", HEAD, HEAD + b"\r\n" + HEAD], ids=["nothing", "half a head", "half of another"])
-def test_a_connection_without_a_whole_request_is_closed_and_was_kept_without_the_bound(said: bytes) -> None:
+@pytest.mark.parametrize("sent", [b"", HEAD, HEAD + b"\r\n" + HEAD], ids=["nothing", "half a head", "half of another"])
+def test_a_connection_without_a_whole_request_is_closed_and_was_kept_without_the_bound(sent: bytes) -> None:
     with front(patience_seconds=0.2) as port, caller(port) as sock:
-        sock.sendall(said)
+        sock.sendall(sent)
         with contextlib.suppress(ConnectionError):
             while sock.recv(1000):
                 pass
     with front() as port, caller(port) as slow, front(patience_seconds=0.2) as other, caller(other) as watch:
-        slow.sendall(said)
+        slow.sendall(sent)
         with contextlib.suppress(ConnectionError):
             assert watch.recv(1) == b""  # by now it would be closed
-        slow.sendall(b"\r\n" if said else HEAD + b"\r\n")
+        slow.sendall(b"\r\n" if sent else HEAD + b"\r\n")
         got = b""
-        while got.count(b"here") < max(1, said.count(b"GET")):
+        while got.count(b"here") < max(1, sent.count(b"GET")):
             chunk = slow.recv(1000)
             assert chunk
             got += chunk

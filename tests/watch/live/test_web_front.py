@@ -56,13 +56,13 @@ def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
         hall = contest.roster.web
         wait_for_users(contest.url, hall.user, hall.secret)
         with web_front(contest.url, "--delay", str(delay), account=(hall.user, hall.secret)) as web:
-            heard: list[tuple[float, str]] = []
+            received: list[tuple[float, str]] = []
 
             def listen(address: str) -> None:
                 with urllib.request.urlopen(f"{web.url}{address}", timeout=_SECONDS) as stream:
                     for line in stream:
-                        heard.append((time.time(), line.decode()))
-                        if '"state":"over"' in heard[-1][1]:
+                        received.append((time.time(), line.decode()))
+                        if '"state":"over"' in received[-1][1]:
                             return
 
             listeners = [
@@ -77,7 +77,7 @@ def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
             for each in listeners:
                 each.join(_SECONDS)
                 assert not each.is_alive()
-        late = [(at, json.loads(line[6:])) for at, line in heard if line.startswith("data: ") and "board" in line]
+        late = [(at, json.loads(line[6:])) for at, line in received if line.startswith("data: ") and "board" in line]
         shown = [(at, each) for at, each in late if any(player["board"] for player in each["players"])]
         assert any(_ships(each) for _, each in shown)
         ended = shown[-1][1]["at"] / 1000
@@ -151,10 +151,10 @@ def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:
         archive.extractall(target)  # all that an installer does with a wheel of Python alone
     code = "import salvo, salvo_server, sys; assert salvo.__file__.startswith(sys.argv[1]); print('there')"
     clean = {**os.environ, "PYTHONPATH": str(target)}
-    told = subprocess.run(
+    answer = subprocess.run(
         [sys.executable, "-c", code, str(target)], env=clean, capture_output=True, text=True, timeout=_SECONDS
     )
-    assert told.stdout == "there\n", told.stderr
+    assert answer.stdout == "there\n", answer.stderr
 
 
 def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def _serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         yield server, str(json.loads(server.stdout.readline())["url"])
 
 
-def _until_said(server: subprocess.Popen[str], words: str) -> str:
+def _until_printed(server: subprocess.Popen[str], words: str) -> str:
     """Return the line of a server's that has these words."""
     assert server.stdout is not None
     for line in server.stdout:
@@ -68,7 +68,7 @@ def test_a_server_ends_cleanly_on_a_signal_with_the_programs_beside_it() -> None
     """Its web front outlived the broker, and warned that it could not reach it."""
     with _serve("--players", "2", "--web", "127.0.0.1:0") as (server, url):
         assert url.startswith("mqtt://127.0.0.1:")
-        _until_said(server, '"web"')
+        _until_printed(server, '"web"')
         assert run("health", url).stdout.startswith("online")
         server.send_signal(signal.SIGTERM)
         out, err = server.communicate(timeout=60)
@@ -169,13 +169,13 @@ def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_
         ):
             command = [SALVO, "--log-level", "debug", "join", url, "random", "--team", name, *extra]
             with started(command, stdout=pipe, stderr=pipe, env=without_settings(**given)) as bot:
-                _until_said(server, f'"{name}"]')
+                _until_printed(server, f'"{name}"]')
                 assert b"cockadoodledoo" not in Path(f"/proc/{bot.pid}/cmdline").read_bytes()
                 bot.send_signal(signal.SIGINT)
-                said = "".join(bot.communicate(timeout=60))
+                output = "".join(bot.communicate(timeout=60))
             assert bot.returncode == 130
-            assert "the server is" in said
-            assert "cockadoodledoo" not in said
+            assert "the server is" in output
+            assert "cockadoodledoo" not in output
 
 
 @pytest.mark.parametrize(("content", "text"), [(None, "no file"), ("\n", "is empty")])
@@ -322,13 +322,13 @@ def test_every_line_of_a_server_that_logs_json_is_an_object(tmp_path: Path) -> N
         command = [SALVO, "serve", "--profile", "open", "--gateway", gateway, "--config", str(config)]
         with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as server:
             assert server.stderr is not None
-            said = [json.loads(server.stderr.readline()) for _ in range(2)]
+            output = [json.loads(server.stderr.readline()) for _ in range(2)]
             server.send_signal(signal.SIGINT)
             out, err = server.communicate(timeout=60)
-    assert [(each["event"], each.get("code"), each.get("level")) for each in said] == [
+    assert [(each["event"], each.get("code"), each.get("level")) for each in output] == [
         ("error", "cannot_listen", None),
         ("log", None, "error"),
     ]
-    assert "is started again" in said[1]["text"]
+    assert "is started again" in output[1]["text"]
     for line in [*out.splitlines(), *err.splitlines()]:
         assert datetime.fromisoformat(json.loads(line)["at"]).tzinfo is not None

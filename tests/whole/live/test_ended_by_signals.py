@@ -53,7 +53,7 @@ def test_a_signal_that_ends_a_command_ends_its_processes_and_their_programs(
         start_new_session=True,
     ) as running:
         with (tmp_path / "pipe").open("rb", buffering=0) as pipe:
-            said = pipe.read(1)
+            output = pipe.read(1)
             if whole_group:
                 os.killpg(running.pid, number)
             else:
@@ -61,8 +61,8 @@ def test_a_signal_that_ends_a_command_ends_its_processes_and_their_programs(
             ended = False
             while not ended and select.select([pipe], [], [], 60)[0]:
                 more = pipe.read(1000)
-                said, ended = said + more, not more
-            for left in said.split() if not ended else ():
+                output, ended = output + more, not more
+            for left in output.split() if not ended else ():
                 os.kill(int(left), signal.SIGKILL)
             assert ended  # no program has it open any more
         _, err = running.communicate(timeout=60)

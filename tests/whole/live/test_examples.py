@@ -22,7 +22,7 @@ def test_all_examples_play_one_game_as_programs(broker: Broker, start_server: St
             stack.enter_context(started([sys.executable, str(path)], env=environment, stdout=subprocess.PIPE))
             for path in BOTS
         ]
-        said = [program.communicate(timeout=60)[0] for program in programs]
+        output = [program.communicate(timeout=60)[0] for program in programs]
     assert [program.returncode for program in programs] == [0] * len(BOTS)
-    assert len({line.partition(",")[0] for line in said}) == 1  # all name the same winner
-    assert sorted(line.split()[-1] for line in said) == [str(place) for place in range(1, len(BOTS) + 1)]
+    assert len({line.partition(",")[0] for line in output}) == 1  # all name the same winner
+    assert sorted(line.split()[-1] for line in output) == [str(place) for place in range(1, len(BOTS) + 1)]

@@ -193,17 +193,17 @@ def _run(command: str, folder: Path) -> str:
     if words[0] != "salvo":
         return _start(command, folder)
     own = {name: value for name, value in _environment(folder).items() if name.startswith("XDG_")}
-    return _said(command, command_line.run(*words[1:], cwd=folder, environment=own))
+    return _output(command, command_line.run(*words[1:], cwd=folder, environment=own))
 
 
 def _start(command: str, folder: Path) -> str:
     """Run a command as a process of its own."""
     given: dict[str, Any] = {"cwd": folder, "env": _environment(folder)}
     done = subprocess.run(shlex.split(command), **given, capture_output=True, text=True, timeout=60, check=False)
-    return _said(command, done)
+    return _output(command, done)
 
 
-def _said(command: str, done: subprocess.CompletedProcess[str]) -> str:
+def _output(command: str, done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -256,14 +256,14 @@ def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None
     assert "make demo" in COMMANDS
     recipe = (ROOT / "Makefile").read_text().split("demo: $(READY)")[1].split("\n\n")[0]
     assert "$(BIN)/salvo demo" in recipe
-    said = _start("salvo demo", ROOT)
-    again = re.search(r"^again:  (.*)$", said, re.MULTILINE)
+    output = _start("salvo demo", ROOT)
+    again = re.search(r"^again:  (.*)$", output, re.MULTILINE)
     assert again is not None
     repeated = _run(again[1], ROOT)
-    assert [line for line in said.splitlines() if line.startswith(("winner", "places", "seed"))] == [
+    assert [line for line in output.splitlines() if line.startswith(("winner", "places", "seed"))] == [
         line for line in repeated.splitlines() if line.startswith(("winner", "places", "seed"))
     ]
-    assert re.search(r"^broker for an MQTT explorer: mqtt://127\.0\.0\.1:\d+$", said, re.MULTILINE)
+    assert re.search(r"^broker for an MQTT explorer: mqtt://127\.0\.0\.1:\d+$", output, re.MULTILINE)
 
 
 @pytest.mark.long
@@ -297,9 +297,9 @@ def test_the_class_plays(folder: Path) -> None:
 def test_what_a_salvo_and_its_result_are_said_to_have_they_have() -> None:
     listed = (("Each of your salvos has", OwnSalvo), ("A result has", SalvoResolved), ("sunk, each with", SunkShip))
     for text, kind in listed:
-        said = re.search(rf"{text}((?:, | )`\w+`)+", " ".join(TEXT.split()))
-        assert said is not None, f"docs/bot.md lacks {text!r} and names behind it"
-        names = re.findall(r"`(\w+)`", said[0])
+        output = re.search(rf"{text}((?:, | )`\w+`)+", " ".join(TEXT.split()))
+        assert output is not None, f"docs/bot.md lacks {text!r} and names behind it"
+        names = re.findall(r"`(\w+)`", output[0])
         fields = [name.removesuffix("_if_announced") for name in inspect.signature(kind).parameters]
         assert names == fields[: len(names)]
 
@@ -320,9 +320,9 @@ def test_the_testing_example_holds(folder: Path) -> None:
 
 def test_the_example_of_a_heat_map_prints_it(folder: Path) -> None:
     (folder / "cell.py").write_text(HEAT_MAP)
-    told = _run("python cell.py", folder).splitlines()
-    assert told[0] == "blue: chance of a ship in %"
-    assert [line[:2] for line in told[2:12]] == [f" {letter}" for letter in "ABCDEFGHIJ"]
+    output_of = _run("python cell.py", folder).splitlines()
+    assert output_of[0] == "blue: chance of a ship in %"
+    assert [line[:2] for line in output_of[2:12]] == [f" {letter}" for letter in "ABCDEFGHIJ"]
 
 
 def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest: str, secrets: dict[str, str]) -> None:
@@ -347,11 +347,11 @@ def test_the_contest_is_served_joined_watched_and_verified(folder: Path, contest
         assert any("state lobby" in line for line in looking_on.stdout)
         commands = {"red": f"{play} --games 1", "blue": f"{hunter} --games 1"}
         teams = [stack.enter_context(start(command, team)) for team, command in commands.items()]
-        said = [process.communicate(timeout=60) for process in (looking_on, *teams)]
-    assert [process.returncode for process in (looking_on, *teams)] == [0, 0, 0], said
-    winner = re.search(r"^winner: (\w+)", said[0][0], re.MULTILINE)
+        output = [process.communicate(timeout=60) for process in (looking_on, *teams)]
+    assert [process.returncode for process in (looking_on, *teams)] == [0, 0, 0], output
+    winner = re.search(r"^winner: (\w+)", output[0][0], re.MULTILINE)
     assert winner is not None
-    assert all(f"{winner[1]} wins" in out for out, _ in said[1:])
+    assert all(f"{winner[1]} wins" in out for out, _ in output[1:])
     assert "fair" in _run(verify, folder)
 
 
@@ -378,8 +378,8 @@ def test_a_gateway_listens_beside_its_server(folder: Path) -> None:
     with ExitStack() as stack:
         server = _serving(GATEWAYS[0], folder, stack)
         assert server.stdout is not None
-        said = next(line for line in server.stdout if " gateway " in line)
-        assert re.search(r"gateway \w+: .* on 127\.0\.0\.1:\d+$", said)
+        output = next(line for line in server.stdout if " gateway " in line)
+        assert re.search(r"gateway \w+: .* on 127\.0\.0\.1:\d+$", output)
         _end(server)
 
 
@@ -483,14 +483,14 @@ def test_a_game_is_recorded_and_looked_at_again(folder: Path) -> None:
     [record, *look] = [line for line in of_file if not line.startswith("salvo explain")]
     [explain, turn] = [line for line in of_file if line.startswith("salvo explain")]
     recorded = _run(record, folder)
-    told = {line: _run(line, folder) for line in look}
+    output_of = {line: _run(line, folder) for line in look}
     assert recorded.splitlines()[-1] == f"show:   {look[0]}"
     assert re.search(r"^winner: .*$", recorded, re.MULTILINE)
-    assert told[look[0]].splitlines()[-1] in recorded  # the places
-    assert "view: mybot" in told[look[1]]
-    assert "what mybot knew; open it in a browser" in told[look[3]]
+    assert output_of[look[0]].splitlines()[-1] in recorded  # the places
+    assert "view: mybot" in output_of[look[1]]
+    assert "what mybot knew; open it in a browser" in output_of[look[3]]
     assert "Content-Security-Policy" in (folder / "game.html").read_text()
-    assert "all come out as they are recorded" in told[look[4]]
+    assert "all come out as they are recorded" in output_of[look[4]]
     assert len(look) == 5
     assert re.search(r"^mybot (won|lost): luck ", _run(explain, folder), re.MULTILINE)
     assert ": chance of a ship in %" in _run(turn, folder)

@@ -68,7 +68,7 @@ class Ear:
     """Somebody who subscribes to everything."""
 
     def __init__(self, url: str, user: str | None = None, secret: str | None = None) -> None:
-        self.heard: list[Inbound] = []
+        self.received: list[Inbound] = []
         self.status: dict[str, object] = {}
         self._stop = threading.Event()
         self._connection = Connection(url, "ear", clean_session=True, username=user, password=secret)
@@ -82,7 +82,7 @@ class Ear:
             while not self._stop.is_set():
                 for message in self._connection.poll(0.1):
                     self._connection.acknowledge(message)
-                    self.heard.append(message)
+                    self.received.append(message)
                     if message.topic == topics.SERVER.of() and message.payload:
                         self.status = json.loads(message.payload)
 
@@ -94,8 +94,8 @@ class Ear:
     def until(self, topic: str, payload: bytes = b"") -> None:
         """Wait until something was published on a topic, or this."""
         until(
-            lambda: any(seen.topic == topic and seen.payload and payload in seen.payload for seen in [*self.heard]),
-            lambda: sorted({message.topic for message in self.heard}),
+            lambda: any(seen.topic == topic and seen.payload and payload in seen.payload for seen in [*self.received]),
+            lambda: sorted({message.topic for message in self.received}),
             SECONDS,
         )
 
@@ -248,14 +248,14 @@ def test_no_secret_is_anywhere_after_a_whole_contest(tmp_path: Path) -> None:
     places = contest.places()
     request = topics.REQUEST_PARTICIPATION.of()
     sealed = "keys" in ear.status
-    said = [message for message in ear.heard if message.topic != request]
-    places |= {f"message {number} on {each.topic}": each.payload for number, each in enumerate(said)}
+    messages = [message for message in ear.received if message.topic != request]
+    places |= {f"message {number} on {each.topic}": each.payload for number, each in enumerate(messages)}
     if sealed:
-        asked = [each.payload for each in ear.heard if each.topic == request]
+        asked = [each.payload for each in ear.received if each.topic == request]
         teams = {name: secrets[name].encode() for name in TEAMS}
         assert leaks({f"request {number}": payload for number, payload in enumerate(asked)}, teams) == []
     secrets["number"] = NUMBER
-    known = {name: secret.encode() for name, secret in secrets.items()} | _keys(said, secrets)
+    known = {name: secret.encode() for name, secret in secrets.items()} | _keys(messages, secrets)
     assert leaks(places, known) == []
     _check_that_something_was_searched(places, contest.command_lines.lines, tmp_path)
 
@@ -291,18 +291,18 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
         ear.close()
     places = contest.places()
     for ear, name in zip(ears, ("hall", "rival", "booth"), strict=True):
-        heard = enumerate(ear.heard)
-        places |= {f"message {number} to {name} on {each.topic}": each.payload for number, each in heard}
+        received = enumerate(ear.received)
+        places |= {f"message {number} to {name} on {each.topic}": each.payload for number, each in received}
     known = {name: secret.encode() for name, secret in {**secrets, "wrong": wrong, "number": NUMBER}.items()}
     assert leaks(places, known) == []
     assert places["serve.log"]
     assert any("roster.json" in place for place in places)
-    assert not any(topics.parse(each.topic).topic.reader is Reader.SERVER for ear in ears for each in ear.heard)
+    assert not any(topics.parse(each.topic).topic.reader is Reader.SERVER for ear in ears for each in ear.received)
 
 
-def _keys(said: list[Inbound], secrets: dict[str, str]) -> dict[str, bytes]:
+def _keys(messages: list[Inbound], secrets: dict[str, str]) -> dict[str, bytes]:
     """Derive the keys that the teams used, with the salt that each has at this server: who has one needs no secret."""
-    status = next(read_status(message.payload) for message in said if message.topic == topics.SERVER.of())
+    status = next(read_status(message.payload) for message in messages if message.topic == topics.SERVER.of())
     assert status.keys is not None
     return {f"the key of {name}": derive_key(secrets[name], salt_of(name, status.keys.sign)) for name in TEAMS}
 

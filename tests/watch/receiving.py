@@ -1,4 +1,4 @@
-"""Announcements told to the tables of the web front."""
+"""Tables of the web front that receive announcements."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from salvo_watch.web.tables import Arrived, Table, read
 
 def tell(table: Table, topic: str, payload: bytes, *, retained: bool, now: float = 0.0) -> None:
     """Let a table hear a message."""
-    said = read(Inbound(topic, payload, retained, 0, 0))
-    if said is not None and isinstance(said[1], Arrived):
-        table.receive(said[1], now)
+    message = read(Inbound(topic, payload, retained, 0, 0))
+    if message is not None and isinstance(message[1], Arrived):
+        table.receive(message[1], now)
