@@ -292,6 +292,31 @@ def test_shots_fall_where_they_were_aimed_and_a_ship_breaks(window: Browser, rud
     assert window.complaints() == []
 
 
+def test_the_end_says_by_how_much_and_by_what_and_shows_the_board_that_was_struck_last(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    a_public_game(connection, "", "ann", "bob")
+    sunk = [row.replace(".", "~").upper().replace("~", ".") for row in _FLEET]
+    say(connection, "/game/referee", boards_after(1, [*sunk[:4], "Ee........", *sunk[5:]], (1, 5, True)))
+    opened(window, web)
+    until(window, says("#progress", "ann leads by 4 ships"))
+    last = boards_after(2, sunk, (2, 5, True)) | {"player": "", "shots": 0, "winner": "ann"}
+    last["boards"][1]["out"] = True
+    say(connection, "/game/referee", last)
+    say(connection, "/game/winner", "ann")
+    say(connection, "/game/state", "over")
+    until(window, says("#winner", "wins by 5 ships"))  # which stays there when the splash has gone by itself
+    assert "ann sank bob\u2019s last ship, the patrolboat, with salvo 2" in text(window, "#winner .why")
+    drawn = "return document.querySelector('#beside-winner .board').getAttribute('aria-label')"
+    assert window.run(drawn) == "Board of bob"
+    assert window.run("return document.querySelector('#beside-winner .latest').getAttribute('d')").count("M") == 1
+    window.press("\ue00c")
+    until(window, "document.getElementById('splash').hidden")
+    assert window.run("return document.querySelector('#again a').getAttribute('href')") == "/games/at/game/1"
+    assert window.complaints() == []
+
+
 def test_what_is_wrong_is_told_and_tables_can_be_chosen(window: Browser, rude: tuple[Connection, WebFront]) -> None:
     connection, web = rude
     opened(window, web)
