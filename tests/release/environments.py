@@ -1,8 +1,8 @@
 """Install the wheel of ``dist/`` into empty environments, and play: ``make wheel-test``.
 
 For each Python that is here (of 3.11, 3.12 and 3.13; a missing one is named) and for the base and two extras: a new
-environment, ``pip install``, then the commands a newcomer begins with. The table has the seconds from ``pip install``
-to the end of the first game.
+environment, ``pip install``, the commands a newcomer begins with, and ``pip uninstall``, which leaves nothing. The
+table has the seconds from ``pip install`` to the end of the first game.
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ def first_game(program: str, wheel: Path, extra: str) -> tuple[float, float, flo
         assert "winner" in _run(folder, salvo, "play", "mybot.py", "hunter", "--seed", "7")
         if extra == "server":
             assert "winner" in _run(folder, salvo, "demo")
+        _run(folder, python, "-m", "pip", "uninstall", "--quiet", "--yes", "battleship-salvo")
+        assert not [path for path in (folder / "v").rglob("*") if "salvo" in path.name]
         return installed, played, size
 
 
