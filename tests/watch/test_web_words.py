@@ -15,6 +15,7 @@ from salvo_server.recordings import open_recordings
 from salvo_server.referee_view import Charts, snapshot
 from salvo_watch.web.chances import Race, chances
 from salvo_watch.web.commentary import Salvo, Standing, comment
+from salvo_watch.web.picture import Course
 
 
 def standing(out: str = "", **afloat: int) -> Standing:
@@ -108,6 +109,11 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[list[m.RefereeView]]
     ]
     CliRunner().invoke(play, words, catch_exceptions=False)
     return [views_of(file) for file in sorted(folder.iterdir())]
+
+
+def test_a_cell_that_several_have_hit_counts_once_for_how_long_a_game_will_take() -> None:
+    boards = tuple(m.RefereeBoard(name, ("aA.", "*BB"), 9, 7, out=False) for name in ("ann", "bob"))
+    assert Course.of(m.RefereeView(1, 4, 0, "ann", 5, boards)).hits == 6
 
 
 def test_chances_are_shares_the_same_every_time_and_follow_the_ships(games: list[list[m.RefereeView]]) -> None:

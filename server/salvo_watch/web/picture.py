@@ -45,7 +45,7 @@ class Scene:
 
 
 class Course(NamedTuple):
-    """Where a game was, by the server's clock."""
+    """Where a game was, by the server's clock; ``hits`` are cells of ships that have been hit."""
 
     turn: int
     at: int
@@ -53,7 +53,8 @@ class Course(NamedTuple):
 
     @classmethod
     def of(cls, view: m.RefereeView) -> Course:
-        return cls(view.turn, view.at, sum(board.hits for board in view.boards))
+        # Cells, and not the players' hits: several may hit the same cell, where nobody learns which shots hit.
+        return cls(view.turn, view.at, sum(letter.isupper() for board in view.boards for letter in "".join(board.rows)))
 
 
 class Screen:

@@ -107,7 +107,7 @@ export function progress(picture) {
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
-  if (seconds_left) parts.push(seconds_left < 90 ? "about a minute left" : `about ${Math.round(seconds_left / 60)} minutes left`);
+  if (seconds_left !== null) parts.push(seconds_left < 90 ? "about a minute left" : `about ${Math.round(seconds_left / 60)} minutes left`);
   return [...leads, [...(leads.length ? [""] : []), ...parts].join(" · ")];
 }
 
