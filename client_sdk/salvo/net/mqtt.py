@@ -411,7 +411,7 @@ class Connection:
         return not self._unsent()
 
     def _unsent(self) -> bool:
-        return self._client.want_write() or bool(self._client._out_messages)
+        return self._client.want_write() or bool(self._unconfirmed)
 
     def close(self, timeout_seconds: float = 2.0) -> None:
         """Send what is queued, disconnect (without the last will) and close the sockets; may be called twice."""
@@ -524,8 +524,8 @@ class Connection:
 class _Client(paho.Client):
     """paho's client on a buffered socket; over WebSocket on paho's own, which frames each packet.
 
-    paho has no public way to bring a socket, to close one at once, or to learn what is not acknowledged yet: hence its
-    private methods here, ``_sock_close`` and ``_out_messages`` above, and the bound on its version.
+    paho has no public way to bring a socket or to close one at once: hence its private methods and its context here,
+    ``_sock_close`` above, and the bound on its version.
 
     Attributes:
         plain: the socket of the latest attempt, below paho's WebSocket and our buffer.
@@ -548,6 +548,7 @@ class _Client(paho.Client):
         return self.plain
 
     def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
+        # paho's own has no name for the socket before the handshake, so nobody could close it after a failed one.
         assert self._ssl_context is not None
         sock = self._ssl_context.wrap_socket(tcp_sock, server_hostname=self.host, do_handshake_on_connect=False)
         self.plain = sock

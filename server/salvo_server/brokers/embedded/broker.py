@@ -127,7 +127,7 @@ class HardenedBroker(Broker):
     async def _create_server_instance(
         self, listener_name: str, listener_type: ListenerType, address: str | None, port: int, ssl_context: Any
     ) -> Any:
-        """Serve on a socket that listens already, without amqtt's streams."""
+        """Serve on a socket that listens already, without amqtt's streams; it has no public way to bring one."""
         sock = self._sockets[listener_name]
         if listener_name == OWN_LISTENER:
             greet = self._greet_own
