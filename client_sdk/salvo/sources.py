@@ -45,6 +45,10 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
             ``bad_version`` when git has no such version.
         PluginError: ``bad_plugin``: another package adds a bot that cannot be loaded.
     """
+    try:
+        source.encode()  # its name is part of seeds and messages
+    except UnicodeEncodeError:
+        raise BotError("bad_bot", f"{source!r}: the name is not UTF-8; rename the file") from None
     if is_program(source):
         return _program(source, strict, staying)
     path, name = split(source)

@@ -198,6 +198,7 @@ WRONG = {
             "play idle.py hunter",
             r"bad_bot: idle.py:2: Mine has no choose_salvo\(view\); write one, which returns shots",
         ),
+        ("play \udcff.py hunter", r"bad_bot: '\\udcff.py': the name is not UTF-8; rename the file"),
         ("play hunter hunter --rules open.toml", "bad_rules: open.toml, line 1: a text has no closing quote"),
         ("play hunter hunter --rules word.toml", "bad_rules: word.toml, line 1: not a value; .* a text in quotes"),
         ("play hunter hunter --rules latin.toml", "bad_rules: latin.toml: it is not UTF-8 text; save it as UTF-8"),
