@@ -95,6 +95,29 @@ def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
     again.close()
 
 
+def test_batches_that_are_added_have_the_records_of_both() -> None:
+    records: dict[str, Any] = {
+        "games": [opened()],
+        "steps": [step(1)],
+        "teams": [TeamAdmitted(1, "ann", "s")],
+        "keys": [KeyLearned(1, "ann", b"", b"")],
+        "closed": [1],
+        "ended_games": [ended()],
+        "annulled": [ResultAnnulled("", 1, "desk", 3000)],
+    }
+    at_hand: dict[str, Any] = {"sent_through": 7, "ended": False}
+    earlier: dict[str, Any] = {name: list(given) for name, given in records.items()}
+    twice: dict[str, Any] = {name: given * 2 for name, given in records.items()}
+    both = Batch(**earlier, sent_through=6, ended=True)
+    both += Batch(**records, **at_hand)
+    both += Batch()
+    assert both == Batch(**twice, **at_hand)
+    for name in records:
+        alone: dict[str, Any] = {name: records[name]}
+        assert Batch(**alone), name
+    assert not Batch(**at_hand)
+
+
 def test_only_the_latest_game_of_each_table_goes_on(journal: DatabaseJournal) -> None:
     journal.commit(Batch(games=[opened(1), opened(2, "blue"), opened(3)], steps=[step(1, 1), step(2, 2), step(3, 3)]))
     assert {(g.opened.id, len(g.steps)) for g in journal.load().games} == {(2, 1), (3, 1)}

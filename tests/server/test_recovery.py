@@ -12,11 +12,14 @@ from typing import get_args
 import pytest
 
 from kit.recovery import World, state
+from kit.waiting import until
 from salvo import messages as m
+from salvo.codec.command_writer import write_shot
 from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.rules import Orientation, Placement
+from salvo.seal import Sealer
 from salvo_server.core.journal_interface import Batch, Journal, JournalError, JournalUnavailable, JournalWrapper
 from salvo_server.service import JOURNAL_RETRY_MS
 
@@ -85,6 +88,20 @@ def test_a_message_is_answered_and_acknowledged_once_it_is_durable(world: World)
     assert fired == [f"/players/{_rival(world)}/fire"] * 2
     status = [json.loads(payload)["status"] for topic, payload in world.wire.announced if topic == "/game/server"]
     assert status[-1] == "online"
+
+
+def test_a_message_that_waits_for_its_key_is_acknowledged_when_it_was_read(world: World) -> None:
+    world.join()
+    before, shooter = len(world.wire.acknowledged), _shooter(world)
+    fresh = Sealer(f"secret {shooter}", bytes(range(16)))
+    world.wire.give(f"/players/{_rival(world)}/fire", write_shot(3, 3, None, fresh))
+
+    def acknowledged() -> list[str]:
+        world.run()
+        return [message.topic for message in world.wire.acknowledged[before:]]
+
+    assert until(acknowledged) == [f"/players/{_rival(world)}/fire"]
+    assert len(world.table.referee.match.players[shooter].shots) == 1
 
 
 def _rival(world: World) -> str:
