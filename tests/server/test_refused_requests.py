@@ -8,6 +8,7 @@ import pytest
 
 from kit.stage import Stage
 from salvo import messages as m
+from salvo.codec.command_writer import write_shot
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.permissions import Role
@@ -141,6 +142,17 @@ def test_a_flood_of_refused_shots_is_kept_up_to_a_bound() -> None:
     assert stage.gate.counts["rate_limited"] >= 2000 - REFUSALS.size
     stage.wait(1)
     assert flood(stage, team, 300) == REFUSALS.a_second
+
+
+def test_a_flood_of_a_shot_that_counted_signed_anew_is_kept_up_to_a_bound() -> None:
+    stage = Stage()
+    team, target = stage.current, stage.others()[0]
+    assert stage.referee.game is not None
+    occasion = m.ShotContext(stage.referee.number, stage.referee.game.turn, 1, target)
+    for _ in range(int(REFUSALS.size) + 100):
+        stage.fire(target, write_shot(1, 1, occasion, stage.sealers[team]))
+    assert stage.fired() == 1
+    assert stage.gate.counts["rate_limited"] == 99  # the first one counted
 
 
 def test_forgeries_and_repetitions_use_up_no_refusals_of_a_team(monkeypatch: pytest.MonkeyPatch) -> None:
