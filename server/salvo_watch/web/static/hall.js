@@ -17,6 +17,7 @@ const SPOKEN_MS = 4000;
 const MANY_CHANCES = 8; // more than these would be stripes without names
 const BEST_CHANCES = 5;
 const MANY_PLACES = 7; // of a splash: more teams are counted
+const FEW_PLACES = 2; // which leave a splash room for a board
 const PLACES = 16; // of the result beside the boards, which have all of them
 
 const body = document.body;
@@ -435,7 +436,7 @@ function openSplash() {
   const cells = struck && cellsOf(struck);
   const others = players.filter((player) => !winners.includes(player.name) && player.place);
   const more = [];
-  if (cells && others.length < MANY_PLACES) {
+  if (cells && others.length <= FEW_PLACES) {
     const board = new Board(rules, false);
     board.show(cells, aimsAt(last, target));
     board.element.setAttribute("aria-label", `Board of ${plain(target)}`);
