@@ -491,14 +491,14 @@ def _refused() -> list[dict[str, Any]]:
     sender = Sender(last_nonce=1000)  # above every nonce of a state
     fire, place, ask, leave, host = sender.fire, sender.place, sender.ask, sender.leave, sender.host
 
-    def told(topic: str, code: str) -> dict[str, str]:
+    def refusal(topic: str, code: str) -> dict[str, str]:
         return {"topic": f"/players/{topic}", "code": code}
 
-    def told_all(code: str) -> dict[str, str]:
+    def refusal_to_all(code: str) -> dict[str, str]:
         return {"topic": "/game/error", "code": code}
 
     def stranger(name: str) -> list[dict[str, str]]:
-        return [told_all("not_in_roster"), told(f"{name}/error", "not_in_roster")]
+        return [refusal_to_all("not_in_roster"), refusal(f"{name}/error", "not_in_roster")]
 
     def when(
         state: str,
@@ -522,44 +522,52 @@ def _refused() -> list[dict[str, Any]]:
         when("lobby", "a host of an open contest", "SALVO-HOST-1", host("pause"), logged="not_a_host"),
         when("hosted", "a team as a host", "SALVO-HOST-1", host("pause", by="ann"), logged="not_a_host"),
         when("hosted", "a host's pause", "SALVO-HOST-4", host("pause")),
-        when("hosted", "a pause", "SALVO-HOST-1", host("pause", g=2), answer=told("desk/error", "stale_context")),
+        when("hosted", "a pause", "SALVO-HOST-1", host("pause", g=2), answer=refusal("desk/error", "stale_context")),
         when(
             "hosted",
             "a host's command with another body than was signed",
             "SALVO-SEAL-5",
             host("pause", shown={"by": "desk", "do": "next"}),
-            answer=told("desk/error", "body_mismatch"),
+            answer=refusal("desk/error", "body_mismatch"),
         ),
         when(
-            "hosted", "more time of no length", "SALVO-HOST-4", host("extend"), answer=told("desk/error", "wrong_shape")
+            "hosted",
+            "more time of no length",
+            "SALVO-HOST-4",
+            host("extend"),
+            answer=refusal("desk/error", "wrong_shape"),
         ),
-        when("hosted", "one fleet", "SALVO-HOST-3", host("start"), answer=told("desk/error", "too_few_fleets")),
+        when("hosted", "one fleet", "SALVO-HOST-3", host("start"), answer=refusal("desk/error", "too_few_fleets")),
         when(
             "hosted",
             "a second pause",
             "SALVO-HOST-4",
             host("pause"),
             host("pause"),
-            answer=told("desk/error", "clock_stopped"),
+            answer=refusal("desk/error", "clock_stopped"),
         ),
         when(
             "hosted",
             "a next game for a team that the roster lacks",
             "SALVO-HOST-7",
             host("set", settings={"teams": ["ann", "zed"]}),
-            answer=told("desk/error", "not_in_roster"),
+            answer=refusal("desk/error", "not_in_roster"),
         ),
-        when("hosted", "no pause", "SALVO-HOST-4", host("resume"), answer=told("desk/error", "not_paused")),
-        when("hosted", "no game to abort", "SALVO-HOST-2", host("abort"), answer=told("desk/error", "wrong_state")),
+        when("hosted", "no pause", "SALVO-HOST-4", host("resume"), answer=refusal("desk/error", "not_paused")),
+        when("hosted", "no game to abort", "SALVO-HOST-2", host("abort"), answer=refusal("desk/error", "wrong_state")),
         when(
             "hosted",
             "a team that is gone",
             "SALVO-HOST-6",
             host("remove", team="bob"),
-            answer=told("bob/error", "removed"),
+            answer=refusal("bob/error", "removed"),
         ),
         when(
-            "invited", "a team that is not invited", "SALVO-HOST-7", ask("bob"), answer=told("bob/error", "not_invited")
+            "invited",
+            "a team that is not invited",
+            "SALVO-HOST-7",
+            ask("bob"),
+            answer=refusal("bob/error", "not_invited"),
         ),
         when("invited", "a team that is invited", "SALVO-HOST-7", ask("ann")),
         when("contest", "a team of nobody", "SALVO-ACCESS-3", ask("bob"), answer=stranger("bob")),
@@ -571,13 +579,13 @@ def _refused() -> list[dict[str, Any]]:
             answer=stranger("ann"),
         ),
         when("contest", "a team of the roster", "SALVO-ACCESS-3", ask("ann")),
-        when("strict", "an open request", "SALVO-ACCESS-7", ask("ann"), answer=told("ann/error", "sealed_required")),
+        when("strict", "an open request", "SALVO-ACCESS-7", ask("ann"), answer=refusal("ann/error", "sealed_required")),
         when(
             "strict",
             "a shot without its occasion",
             "SALVO-ACCESS-7",
             fire("ann", "bob", 3, 4),
-            answer=told("ann/error", "context_required"),
+            answer=refusal("ann/error", "context_required"),
         ),
         when(
             "strict",
@@ -586,13 +594,21 @@ def _refused() -> list[dict[str, Any]]:
             fire("ann", "bob", 3, 4, context={"g": 1, "t": 1, "n": 1, "to": "bob"}),
         ),
         when(
-            "lobby", "a name that is taken", "SALVO-JOIN-8", ask("ann", "guess"), answer=told("ann/error", "name_taken")
+            "lobby",
+            "a name that is taken",
+            "SALVO-JOIN-8",
+            ask("ann", "guess"),
+            answer=refusal("ann/error", "name_taken"),
         ),
         when(
-            "lobby", "in another spelling", "SALVO-JOIN-8", ask("Ann", SECRET), answer=told("Ann/error", "name_taken")
+            "lobby",
+            "in another spelling",
+            "SALVO-JOIN-8",
+            ask("Ann", SECRET),
+            answer=refusal("Ann/error", "name_taken"),
         ),
         when("lobby", "a team that comes back is welcome", "SALVO-JOIN-7", ask("ann")),
-        when("lobby", "no name", "SALVO-ERR-7", ask("a/b", "s"), answer=told_all("bad_name")),
+        when("lobby", "no name", "SALVO-ERR-7", ask("a/b", "s"), answer=refusal_to_all("bad_name")),
         when(
             "lobby",
             "sealed for another server",
@@ -600,7 +616,7 @@ def _refused() -> list[dict[str, Any]]:
             message(
                 "/game/request_participation", base64.b64encode(sealed_for_server(ask("cy", "s")["payload"])).decode()
             ),
-            answer=told_all("sealed_unreadable"),
+            answer=refusal_to_all("sealed_unreadable"),
         ),
         *(
             when(
@@ -608,7 +624,7 @@ def _refused() -> list[dict[str, Any]]:
                 f"a request that is {payload or 'empty'}",
                 "SALVO-ERR-7",
                 message("/game/request_participation", payload),
-                answer=told_all(code),
+                answer=refusal_to_all(code),
             )
             for payload, code in {
                 "": "not_json",
@@ -623,7 +639,7 @@ def _refused() -> list[dict[str, Any]]:
             "a whole salvo in one message, and no game",
             "SALVO-ERR-7",
             message("/players/bob/fire", "[]"),
-            answer=told_all("wrong_shape"),
+            answer=refusal_to_all("wrong_shape"),
         ),
         *(
             when(
@@ -631,7 +647,7 @@ def _refused() -> list[dict[str, Any]]:
                 f"{what} of a team that is not listed",
                 "SALVO-ERR-8",
                 message(f"/players/cy/{topic}", payload),
-                answer=told("cy/error", "unknown_player"),
+                answer=refusal("cy/error", "unknown_player"),
             )
             for what, topic, payload in (
                 ("a ship", "ships/carrier/place", placed["payload"]),
@@ -639,44 +655,58 @@ def _refused() -> list[dict[str, Any]]:
                 ("a skip", "skip", shot["payload"]),
             )
         ),
-        when("full", "one team too many", "SALVO-JOIN-11", ask("cy", "s"), answer=told("cy/error", "table_full")),
-        when("turn", "a new team in mid-game", "SALVO-JOIN-9", ask("cy", "s"), answer=told("cy/error", "wrong_state")),
-        when("lobby", "too late", "SALVO-JOIN-5", answer=told("bob/error", "placement_timeout"), seconds=60),
+        when("full", "one team too many", "SALVO-JOIN-11", ask("cy", "s"), answer=refusal("cy/error", "table_full")),
+        when(
+            "turn", "a new team in mid-game", "SALVO-JOIN-9", ask("cy", "s"), answer=refusal("cy/error", "wrong_state")
+        ),
+        when("lobby", "too late", "SALVO-JOIN-5", answer=refusal("bob/error", "placement_timeout"), seconds=60),
         when(
             "lobby",
             "an overlap",
             "SALVO-PLACE-4",
             place("bob", "battleship", "5;1", "VERTICAL"),
-            answer=told(bobs, "overlap"),
+            answer=refusal(bobs, "overlap"),
         ),
         when(
-            "lobby", "over the edge", "SALVO-GAME-2", place("bob", "battleship", "8;4"), answer=told(bobs, "off_grid")
+            "lobby",
+            "over the edge",
+            "SALVO-GAME-2",
+            place("bob", "battleship", "8;4"),
+            answer=refusal(bobs, "off_grid"),
         ),
         when(
-            "lobby", "counted from 0", "SALVO-GAME-2", place("bob", "battleship", "0;4"), answer=told(bobs, "off_grid")
+            "lobby",
+            "counted from 0",
+            "SALVO-GAME-2",
+            place("bob", "battleship", "0;4"),
+            answer=refusal(bobs, "off_grid"),
         ),
         when(
             "lobby",
             "no coordinates",
             "SALVO-GAME-3",
             place("bob", "battleship", "B4"),
-            answer=told(bobs, "bad_coordinates"),
+            answer=refusal(bobs, "bad_coordinates"),
         ),
         when(
             "lobby",
             "askew",
             "SALVO-PLACE-2",
             place("bob", "battleship", orientation="DIAGONAL"),
-            answer=told(bobs, "bad_orientation"),
+            answer=refusal(bobs, "bad_orientation"),
         ),
-        when("lobby", "a complete fleet", "SALVO-PLACE-7", place("ann", "carrier"), answer=told(anns, "fleet_final")),
-        when("turn", "a ship in mid-game", "SALVO-GAME-6", place("ann", "carrier"), answer=told(anns, "wrong_state")),
+        when(
+            "lobby", "a complete fleet", "SALVO-PLACE-7", place("ann", "carrier"), answer=refusal(anns, "fleet_final")
+        ),
+        when(
+            "turn", "a ship in mid-game", "SALVO-GAME-6", place("ann", "carrier"), answer=refusal(anns, "wrong_state")
+        ),
         when(
             "lobby",
             "a ship that no fleet has",
             "SALVO-NAME-5",
             {**placed, "topic": "/players/bob/ships/cruiser/place"},
-            answer=told("bob/error", "unknown_ship"),
+            answer=refusal("bob/error", "unknown_ship"),
         ),
         when("lobby", "somebody else's ship", "SALVO-SEAL-8", place("bob", "battleship", by="ann"), logged="forged"),
         when(
@@ -685,58 +715,66 @@ def _refused() -> list[dict[str, Any]]:
             "SALVO-FRESH-1",
             placed,
             {**placed, "topic": "/players/bob/ships/submarine/place"},
-            answer=told("bob/ships/submarine/error", "nonce_reused"),
+            answer=refusal("bob/ships/submarine/error", "nonce_reused"),
         ),
         when(
             "lobby",
             "thirteen fresh salts at once",
             "SALVO-FRESH-6",
             *foreign,
-            answer=told("bob/ships/carrier/error", "rate_limited"),
+            answer=refusal("bob/ships/carrier/error", "rate_limited"),
         ),
         when(
             "lobby",
             "no UTF-8",
             "SALVO-WIRE-1",
             {"topic": "/players/bob/ships/battleship/place", "payload_hex": "ff"},
-            answer=told(bobs, "not_utf8"),
+            answer=refusal(bobs, "not_utf8"),
         ),
-        when("lobby", "a shot before the game", "SALVO-GAME-6", shot, answer=told("ann/error", "wrong_state")),
+        when("lobby", "a shot before the game", "SALVO-GAME-6", shot, answer=refusal("ann/error", "wrong_state")),
         when("turn", "a retained shot", "SALVO-FRESH-4", {**shot, "retain": True}, logged="retained_command"),
         when("turn", "a topic that is none", "SALVO-ERR-3", message("/players/bob/yield", "1"), logged="unknown_topic"),
         when("turn", "a topic of the server's", "SALVO-ERR-3", message("/game/winner", "bob")),
         when(
-            "turn", "out of turn", "SALVO-FIRE-6", fire("bob", "ann", 3, 4), answer=told("bob/error", "not_your_turn")
+            "turn",
+            "out of turn",
+            "SALVO-FIRE-6",
+            fire("bob", "ann", 3, 4),
+            answer=refusal("bob/error", "not_your_turn"),
         ),
-        when("turn", "at nobody", "SALVO-FIRE-6", fire("ann", "cy", 3, 4), answer=told("ann/error", "unknown_target")),
-        when("turn", "off the grid", "SALVO-GAME-2", fire("ann", "bob", 0, 11), answer=told("ann/error", "off_grid")),
+        when(
+            "turn", "at nobody", "SALVO-FIRE-6", fire("ann", "cy", 3, 4), answer=refusal("ann/error", "unknown_target")
+        ),
+        when(
+            "turn", "off the grid", "SALVO-GAME-2", fire("ann", "bob", 0, 11), answer=refusal("ann/error", "off_grid")
+        ),
         when(
             "turn",
             "signed for another turn",
             "SALVO-FRESH-5",
             fire("ann", "bob", 3, 4, context=stale),
-            answer=told("ann/error", "stale_context"),
+            answer=refusal("ann/error", "stale_context"),
         ),
         when(
             "turn",
             "signed for another target",
             "SALVO-FRESH-5",
             fire("ann", "bob", 3, 4, context=elsewhere),
-            answer=told("ann/error", "stale_context"),
+            answer=refusal("ann/error", "stale_context"),
         ),
         when(
             "turn",
             "one thing shown, another one signed",
             "SALVO-SEAL-5",
             fire("ann", "bob", 3, 4, shown={"x": 9, "y": 9}),
-            answer=told("ann/error", "body_mismatch"),
+            answer=refusal("ann/error", "body_mismatch"),
         ),
         when(
             "turn",
             "no JSON, in whose turn it is",
             "SALVO-ERR-3",
             message("/players/bob/fire", "B3"),
-            answer=told("ann/error", "not_json"),
+            answer=refusal("ann/error", "not_json"),
         ),
         when("turn", "the very same shot twice", "SALVO-FRESH-3", shot, shot),
         when(
@@ -745,7 +783,7 @@ def _refused() -> list[dict[str, Any]]:
             "SALVO-FRESH-1",
             shot,
             {**shot, "topic": "/players/ann/fire"},
-            answer=told("ann/error", "nonce_reused"),
+            answer=refusal("ann/error", "nonce_reused"),
         ),
         when(
             "turn",
@@ -754,13 +792,13 @@ def _refused() -> list[dict[str, Any]]:
             fired := fire("ann", "cy", 1, 1),
             {**fired, "topic": "/players/bob/fire"},
         )
-        | {"answers": [told("ann/error", "unknown_target"), told("ann/error", "nonce_reused")]},
+        | {"answers": [refusal("ann/error", "unknown_target"), refusal("ann/error", "nonce_reused")]},
         when(
             "turn",
             "a sixth shot",
             "SALVO-FIRE-3",
             *(fire("ann", "bob", x, 1) for x in range(1, 7)),
-            answer=told("ann/error", "too_many_shots"),
+            answer=refusal("ann/error", "too_many_shots"),
         ),
         when("turn", "a line", "SALVO-CHAT-1", say("bob", {"text": "Ahoy!"})),
         when(
@@ -768,42 +806,48 @@ def _refused() -> list[dict[str, Any]]:
             "a line of nobody's",
             "SALVO-CHAT-2",
             say("cy", {"text": "Ahoy!"}),
-            answer=told("cy/error", "unknown_player"),
+            answer=refusal("cy/error", "unknown_player"),
         ),
         when(
             "turn",
             "a line to nobody",
             "SALVO-CHAT-2",
             say("bob", {"text": "Ahoy!", "to": "cy"}),
-            answer=told("bob/error", "unknown_player"),
+            answer=refusal("bob/error", "unknown_player"),
         ),
         when(
             "turn",
             "a line to oneself",
             "SALVO-CHAT-2",
             say("bob", {"text": "Ahoy!", "to": "bob"}),
-            answer=told("bob/error", "unknown_player"),
+            answer=refusal("bob/error", "unknown_player"),
         ),
-        when("over", "nothing to say", "SALVO-CHAT-3", say("bob", {"text": " "}), answer=told("bob/error", "bad_text")),
+        when(
+            "over", "nothing to say", "SALVO-CHAT-3", say("bob", {"text": " "}), answer=refusal("bob/error", "bad_text")
+        ),
         when(
             "turn",
             "six lines at once",
             "SALVO-CHAT-4",
             *(say("bob", {"text": "Ahoy!"}) for _ in range(6)),
-            answer=told("bob/error", "rate_limited"),
+            answer=refusal("bob/error", "rate_limited"),
         ),
         when(
             "quiet",
             "a line where nothing may be said",
             "SALVO-CHAT-7",
             say("bob", {"text": "Ahoy!"}),
-            answer=told("bob/error", "chat_off"),
+            answer=refusal("bob/error", "chat_off"),
         ),
-        when("turn", "silence", "SALVO-TURN-5", answer=told("ann/error", "turn_timeout"), seconds=30),
-        when("bank", "silence with a bank", "SALVO-TIME-3", answer=told("ann/error", "bank_empty"), seconds=5),
+        when("turn", "silence", "SALVO-TURN-5", answer=refusal("ann/error", "turn_timeout"), seconds=30),
+        when("bank", "silence with a bank", "SALVO-TIME-3", answer=refusal("ann/error", "bank_empty"), seconds=5),
         when("over", "the rest of the winning salvo", "SALVO-FIRE-12", *(fire("ann", "bob", 9, 9) for _ in range(3))),
         when(
-            "over", "after the end", "SALVO-GAME-6", fire("bob", "ann", 3, 4), answer=told("bob/error", "wrong_state")
+            "over",
+            "after the end",
+            "SALVO-GAME-6",
+            fire("bob", "ann", 3, 4),
+            answer=refusal("bob/error", "wrong_state"),
         ),
         when("lobby", "leaving", "SALVO-JOIN-15", leave("ann")),
         when("lobby", "leaving this lobby", "SALVO-JOIN-15", leave("ann", g=1)),
@@ -812,10 +856,10 @@ def _refused() -> list[dict[str, Any]]:
             "leaving another lobby",
             "SALVO-JOIN-15",
             leave("ann", g=2),
-            answer=told("ann/error", "stale_context"),
+            answer=refusal("ann/error", "stale_context"),
         ),
         when("lobby", "leaving in another's name", "SALVO-SEAL-8", leave("ann", by="bob"), logged="forged"),
-        when("turn", "leaving in a game", "SALVO-JOIN-15", leave("ann"), answer=told("ann/error", "wrong_state")),
+        when("turn", "leaving in a game", "SALVO-JOIN-15", leave("ann"), answer=refusal("ann/error", "wrong_state")),
     ]
 
 
@@ -1107,7 +1151,7 @@ def recaps() -> list[dict[str, Any]]:
     def wrong(description: str, **fields: Any) -> dict[str, Any]:
         return case(description, "SALVO-JOIN-12", given(**fields), error="wrong_shape")
 
-    told = {
+    refusal = {
         "first": 1,
         "turn": 4,
         "afloat": {"ann": 5, "bob": 3},
@@ -1117,12 +1161,12 @@ def recaps() -> list[dict[str, Any]]:
         "struck": [[4, 7], [10, 10]],
     }
     return [
-        case("the whole game", "SALVO-JOIN-12", given(), result=told),
-        case("with the outcome of every shot", "SALVO-JOIN-12", given(**outcomes), result=told),
-        case("two turns left out", "SALVO-JOIN-13", given(**left_out), result=told | {"first": 3}),
-        case("with the cell of every shot", "SALVO-BOOK-4", given(**outcomes, **aims), result=told),
-        case("two turns left out, with cells", "SALVO-JOIN-13", given(**cells), result=told | {"first": 3}),
-        case("bob is out", "SALVO-JOIN-12", given(defeated=[3, 1]), result=told | {"out": ["bob"]}),
+        case("the whole game", "SALVO-JOIN-12", given(), result=refusal),
+        case("with the outcome of every shot", "SALVO-JOIN-12", given(**outcomes), result=refusal),
+        case("two turns left out", "SALVO-JOIN-13", given(**left_out), result=refusal | {"first": 3}),
+        case("with the cell of every shot", "SALVO-BOOK-4", given(**outcomes, **aims), result=refusal),
+        case("two turns left out, with cells", "SALVO-JOIN-13", given(**cells), result=refusal | {"first": 3}),
+        case("bob is out", "SALVO-JOIN-12", given(defeated=[3, 1]), result=refusal | {"out": ["bob"]}),
         wrong("half a result", results=[0, 5]),
         wrong("a player that there is not", results=[2, 5, 1]),
         wrong("a ship that there is not", sunk=[1, 1, 5]),
@@ -1154,7 +1198,7 @@ def referee_views() -> list[dict[str, Any]]:
     def wrong(description: str, sentence: str, body: Any, error: str = "wrong_shape") -> dict[str, Any]:
         return case(description, sentence, given(body), error=error)
 
-    def told(body: dict[str, Any]) -> dict[str, Any]:
+    def refusal(body: dict[str, Any]) -> dict[str, Any]:
         sunk = {board["player"]: "b" not in "".join(board["rows"]) for board in body["boards"]}
         return {
             "turn": body["turn"],
@@ -1164,9 +1208,9 @@ def referee_views() -> list[dict[str, Any]]:
         }
 
     return [
-        case("before the first salvo", "SALVO-VIEW-4", given(began), result=told(began)),
-        case("after a salvo", "SALVO-VIEW-4", given(later), result=told(later)),
-        case("when it is over", "SALVO-VIEW-4", given(over), result=told(over)),
+        case("before the first salvo", "SALVO-VIEW-4", given(began), result=refusal(began)),
+        case("after a salvo", "SALVO-VIEW-4", given(later), result=refusal(later)),
+        case("when it is over", "SALVO-VIEW-4", given(over), result=refusal(over)),
         wrong("a letter that no cell has", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": ["aa#*", "B..."]}]}),
         wrong("rows of different lengths", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": ["aa.*", "B.."]}]}),
         wrong("a board without rows", "SALVO-VIEW-5", {**began, "boards": [{**ann, "rows": []}]}),
@@ -1180,7 +1224,7 @@ def referee_views() -> list[dict[str, Any]]:
             "a field of a later version",
             "SALVO-VERSION-3",
             {"payload": json.dumps({**json.loads(given(began)["payload"]), "later": 1})},
-            result=told(began),
+            result=refusal(began),
         ),
         wrong("true for a number", "SALVO-WIRE-4", {**began, "turn": True}),
         case(
@@ -1203,7 +1247,7 @@ def standings() -> list[dict[str, Any]]:
     evening = {"since": 1_760_000_000_000, "until": 1_760_000_900_000, "games": 1, "teams": 2, "rows": [ann, bob]}
     evening |= {"uncounted": [annulled]}
 
-    def told(body: dict[str, Any]) -> dict[str, Any]:
+    def refusal(body: dict[str, Any]) -> dict[str, Any]:
         table = body["evening"]
         return {
             "teams": [[row["place"], row["team"], row["points"]] for row in table["rows"]],
@@ -1212,7 +1256,7 @@ def standings() -> list[dict[str, Any]]:
         }
 
     def right(description: str, body: dict[str, Any], sentence: str = "SALVO-STAND-5") -> dict[str, Any]:
-        return case(description, sentence, {"payload": compact(body).decode()}, result=told(body))
+        return case(description, sentence, {"payload": compact(body).decode()}, result=refusal(body))
 
     def wrong(description: str, sentence: str, error: str = "wrong_shape", **changed: Any) -> dict[str, Any]:
         body = {"evening": evening, "overall": {**evening, **changed}}

@@ -112,9 +112,9 @@ def test_a_file_that_was_cut_names_the_first_line_that_is_not_whole(length: int)
 
 
 def test_a_file_without_its_end_says_whether_the_game_was_over() -> None:
-    for kept, reason in ((-1, "the end line is missing"), (-40, "the file ends before the game is over")):
+    for stored, reason in ((-1, "the end line is missing"), (-40, "the file ends before the game is over")):
         with pytest.raises(TranscriptError, match=f"transcript_cut: .*: {reason};"):
-            check(parse_transcript(LINES[:kept], "FILE"))
+            check(parse_transcript(LINES[:stored], "FILE"))
 
 
 # --- as files -----------------------------------------------------------------------------------------------------

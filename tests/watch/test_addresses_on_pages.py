@@ -46,7 +46,7 @@ def test_where_games_are_recorded_the_end_leads_to_them_and_elsewhere_it_names_t
 
 
 @pytest.mark.parametrize(
-    ("broker", "page", "told"),
+    ("broker", "page", "shown"),
     [
         ("mqtt://127.0.0.1:1883", "http://10.1.2.3:8080/", "ws://10.1.2.3:8080/mqtt"),
         ("mqtt://localhost:1883", "https://10.1.2.3/", "wss://10.1.2.3/mqtt"),
@@ -56,6 +56,6 @@ def test_where_games_are_recorded_the_end_leads_to_them_and_elsewhere_it_names_t
     ],
 )
 def test_teams_are_led_through_the_page_to_a_broker_that_only_its_machine_reaches(
-    broker: str, page: str, told: str
+    broker: str, page: str, shown: str
 ) -> None:
-    assert where_teams_join(BrokerUrl.parse(broker), page) == told
+    assert where_teams_join(BrokerUrl.parse(broker), page) == shown
