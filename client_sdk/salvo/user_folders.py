@@ -53,7 +53,7 @@ def private_folder(folder: Path) -> None:
         if folder.parent != folder and not folder.parent.exists():
             private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
-    if os.name != "posix":
+    if not hasattr(os, "geteuid"):  # Windows has rights of another kind
         return
     found = folder.stat()
     own = found.st_uid == os.geteuid()
