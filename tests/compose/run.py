@@ -577,6 +577,7 @@ def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
     after_restore = {**SETTINGS, "SALVO_RESUME": "crash"}
 
     def back_up() -> bytes:
+        used.compose("exec", "-T", "server", "rm", "-f", archive)
         used.compose("exec", "-T", "server", "salvo", "backup", archive)
         return used.pipe("exec", "-T", "server", "cat", archive)
 
