@@ -177,7 +177,7 @@ def test_messages_that_the_guides_quote_are_those_of_the_program() -> None:
     source = "".join(file.read_text() for part in ("client_sdk", "server") for file in (ROOT / part).rglob("*.py"))
     guides = "".join((DOCS / f"{name}.md").read_text() for name in ("join", "troubleshooting"))
     quoted = re.findall(r'^\| "(.+?)"', guides, re.MULTILINE)
-    assert len(quoted) == 5
+    assert len(quoted) == 6
     for part in {part.strip() for text in quoted for part in text.split("...")} - {""}:
         assert part.removeprefix("; ") in source, part
 
