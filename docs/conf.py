@@ -6,6 +6,7 @@ The pages are those that ``docs/_toc.yml`` lists. The commands, and the Python A
 from __future__ import annotations
 
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 import click
 from docutils import nodes
@@ -52,10 +53,18 @@ highlight_language = "text"
 copybutton_exclude = ".linenos, .gp, .go"
 
 
-def _unlink(_: Sphinx, tree: nodes.document) -> None:
-    """Show what a page links to in the code, which the site does not have, as text."""
-    for reference in list(tree.findall(addnodes.download_reference)):
-        reference.replace_self(reference.children)
+def _unlink(app: Sphinx, tree: nodes.document) -> None:
+    """Show what a page links to in the code, which the site does not have, as text: its words, then where it is."""
+    root = Path(app.srcdir).resolve()
+    page = root / app.env.docname
+    for reference in list(
+        tree.findall(lambda node: isinstance(node, (addnodes.download_reference, addnodes.pending_xref)))
+    ):
+        file = (page.parent / reference["reftarget"].partition("#")[0]).resolve()
+        if isinstance(reference, addnodes.download_reference) or file.is_dir():
+            place = str(file.relative_to(root))
+            is_named = reference.astext().strip("/").endswith(place)
+            reference.replace_self([*reference.children, *([] if is_named else [nodes.Text(f" ({place})")])])
 
 
 def _literal(_: Sphinx, __: click.Context, lines: list[str]) -> None:

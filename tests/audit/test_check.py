@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import click.testing
 import pytest
 
+from kit.command_line import run as run_salvo
 from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.door import ReceivedPublication
@@ -17,6 +18,7 @@ from salvo_audit.check.results import Results
 from salvo_audit.check.scenario import SCENARIOS
 from salvo_audit.check.stage import WaitLimits
 from salvo_audit.commands.check import check as command_line
+from salvo_server.brokers.embedded.addresses import listening
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -116,6 +118,13 @@ def test_a_program_that_does_not_exist_fails() -> None:
     )
     assert result.exit_code == 1
     assert "cannot be started" in result.output
+
+
+def test_a_judge_cannot_listen_where_another_program_does() -> None:
+    with listening("127.0.0.1", 0) as other:
+        done = run_salvo("check", "--listen", f"127.0.0.1:{other.getsockname()[1]}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: address_in_use: ")
 
 
 def test_no_limit_of_the_judge_is_below_the_contest() -> None:

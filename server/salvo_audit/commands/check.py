@@ -20,7 +20,7 @@ from salvo_audit.check.run import check as try_cases
 from salvo_audit.check.run import select
 from salvo_audit.check.scenario import Scenario
 from salvo_audit.check.stage import Stage, Subject, WaitLimits
-from salvo_server.brokers.embedded.addresses import split_address
+from salvo_server.brokers.embedded.addresses import check_free, split_address
 
 _ALL: Final = "all"
 #: How long a person may take to start the client.
@@ -85,6 +85,7 @@ def check(
         raise click.UsageError("name the client once: behind --, or with --listen to start it by hand")
     subject = Subject(command or None, claims)
     if listen:
+        check_free(listen)
         host, port = split_address(listen)
         subject = Subject(None, claims, WaitLimits(connecting=_STARTING_SECONDS), host, port)
     began = time.monotonic()
