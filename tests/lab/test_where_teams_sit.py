@@ -49,8 +49,8 @@ for package in (salvo, salvo_lab):
 """
 
 
-def _run(folder: Path, *words: str) -> str:
-    (folder / "sitecustomize.py").write_text(_ELSEWHERE)
+def _run(folder: Path, *words: str, elsewhere: str = _ELSEWHERE) -> str:
+    (folder / "sitecustomize.py").write_text(elsewhere)
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, *words]
     environment = without_settings(PYTHONPATH=path, PYTHONIOENCODING=_CODE_PAGE, PYTHONUTF8="0")
@@ -100,7 +100,8 @@ def test_a_bot_joins_a_contest(tmp_path: Path) -> None:
         assert server.stdout is not None
         join = ["-m", "salvo", "join", json.loads(server.stdout.readline())["url"], "hunter", "--games", "1", "--team"]
         with started([sys.executable, *join, "ann"], stdout=subprocess.PIPE, env=without_settings()) as other:
-            assert "wins" in _run(tmp_path, *join, "bob")
+            # The file of known servers is locked, on Windows by another module, which no test can put in its place.
+            assert "wins" in _run(tmp_path, *join, "bob", elsewhere=_ELSEWHERE.replace('"fcntl", ', ""))
             assert other.wait() == 0
 
 
