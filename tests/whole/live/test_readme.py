@@ -74,6 +74,10 @@ ELSEWHERE = {
         '"--scheduler", hosts.url, *ours',
     ),
     "docker compose exec server salvo doctor": ("tests/compose/run.py", '"server", "salvo", "doctor"'),
+    "docker compose exec server rm -f /var/lib/salvo/evening.tar.gz": (
+        "tests/compose/run.py",
+        '"server", "rm", "-f", archive',
+    ),
     "docker compose exec server salvo backup /var/lib/salvo/evening.tar.gz": (
         "tests/compose/run.py",
         '"server", "salvo", "backup", archive',
@@ -86,7 +90,7 @@ ELSEWHERE = {
     "< evening.tar.gz > /dev/null": ("tests/compose/run.py", '"--entrypoint", "tee", "server", archive'),
     "docker compose run --rm --no-deps -T server restore /var/lib/salvo/evening.tar.gz": (
         "tests/compose/run.py",
-        '"server", "restore", archive',
+        '"server", "restore", *options, archive',
     ),
     "SALVO_RESUME=crash docker compose up --detach": ("tests/compose/run.py", '"SALVO_RESUME": "crash"'),
     "salvo serve --broker mqtt://BROKER:1884 --journal postgresql://salvo@DATABASE/salvo --standby": (
@@ -159,11 +163,11 @@ ELSEWHERE = {
     "SALVO_TEAM=hall SALVO_SECRET=the-one-of-the-hall salvo web mqtt://10.0.0.1 mqtt://10.0.0.2 "
     "--listen 0.0.0.0:8080": ("tests/watch/live/test_web_front.py", "web_front(brokers[0].url, brokers[1].url)"),
     "salvo teams add desk --role host": ("tests/server/live/test_host.py", 'added_account("desk", "host")'),
-    "salvo control pause mqtt://HOST": ("tests/server/live/test_host.py", 'said("control", "pause", url'),
-    "salvo control extend mqtt://HOST 60": ("tests/server/live/test_host.py", 'said("control", "extend", url'),
+    "salvo control pause mqtt://HOST": ("tests/server/live/test_host.py", 'printed("control", "pause", url'),
+    "salvo control extend mqtt://HOST 60": ("tests/server/live/test_host.py", 'printed("control", "extend", url'),
     "salvo control announce mqtt://HOST Lunch is at noon": (
         "tests/server/live/test_host.py",
-        'said("control", "announce", url',
+        'printed("control", "announce", url',
     ),
     "salvo control --browser mqtt://HOST": (
         "tests/server/live/test_console.py",
