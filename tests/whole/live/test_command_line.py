@@ -97,7 +97,11 @@ def test_play_in_json_is_the_same_game_for_the_same_seed() -> None:
         (("replay", "none.jsonl"), 1, "error: transcript_missing: no file none.jsonl"),
         (("replay", "x", "--check", "--games"), 2, "Error: --check, --export, --html and --games are different things"),
         (("play", "random", "hunter", "--games", "2", "--record", "g.jsonl"), 2, "2 games need {game} in the name"),
-        (("serve", "--transcripts", "/dev/null/x"), 1, "error: transcript_unwritable: /dev/null/x: Not a directory"),
+        (
+            ("serve", "--listen", "127.0.0.1:0", "--transcripts", "/dev/null/x"),
+            1,
+            "error: transcript_unwritable: /dev/null/x: Not a directory",
+        ),
         (("demo", "--rules", "spacd"), 2, "did you mean spaced?"),
         (("nonsense",), 2, "Error: No such command 'nonsense'"),
     ],
@@ -296,7 +300,7 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
     [
         (["--listen", "99"], "bad_address: '99' is not HOST:PORT"),
         (["--listen", "127.0.0.1:0", "--websocket", "TAKEN"], "address_in_use"),
-        (["--metrics", "TAKEN"], "address_in_use"),
+        (["--listen", "127.0.0.1:0", "--metrics", "TAKEN"], "address_in_use"),
         (["--broker", "http://x"], "bad_url"),
         (["--listen", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.key"], "bad_tls"),
     ],
