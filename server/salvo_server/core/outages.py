@@ -73,9 +73,10 @@ class Outages:
 
     @property
     def state(self) -> Presence:
-        """How it stands now, as of the last event and the connection: nothing reports when that is lost."""
-        state = self._machine.state
-        return "broker away" if state == "serving" and not self._connected() else state
+        """How it stands now: no event comes when a connection is lost, so ``disconnected`` is seen here."""
+        if self._machine.state in ("serving", "broker away"):
+            return "serving" if self._connected() else "broker away"
+        return self._machine.state
 
     @property
     def paused(self) -> bool:
@@ -96,6 +97,5 @@ class Outages:
 
     def on(self, event: Event) -> Duty | None:
         """Change the state; return what the loop has to do about an event."""
-        if self.state == "broker away":
-            self._machine.handle("disconnected")
+        self._machine.state = self.state
         return self._machine.handle(event)
