@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,16 @@ while True:
 CUP = 'name = "cup"\n[time]\ndecision_seconds = 3600\nbank_seconds = 3600\n[bots]\nrandom = "random"\ndeaf = "{}"\n'
 
 
+@pytest.fixture
+def _not_ignored() -> Iterator[None]:
+    """Where the tests run under nohup, a command would ignore SIGHUP as they do."""
+    former = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, former)
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("_not_ignored")
 @pytest.mark.parametrize(
     ("command", "number", "whole_group"),
     [
