@@ -32,6 +32,7 @@ QUICK: Final = "not needs and not long and not slow"
 #: Tests of documents, which describe the whole, and of what some package has to use.
 OF_THE_WHOLE: Final = (
     "--ignore=tests/whole/test_documents.py",
+    "--ignore=tests/whole/test_files_of_releases.py",
     "--ignore=tests/whole/live/test_readme.py",
     "--deselect=tests/whole/test_contract.py::test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code",
     "--deselect=tests/server/test_environment.py::test_every_variable_known_as_another_programs_is_used_somewhere",
