@@ -50,9 +50,8 @@ def counted(count: int, noun: str) -> str:
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Return one name or more as a sentence has them: ``a``, ``a and b``, ``a, b and c``."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    """Return names as a sentence has them: ``a``, ``a and b``, ``a, b and c``; empty for none."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def clock(frame: Frame) -> str:

@@ -102,7 +102,7 @@ class _Page:
         self._sunk: list[Ship] = [ship for move in self.moves for ship in move.sunk]
 
     def heading(self) -> str:
-        return " against ".join(self.names) if len(self.names) == 2 else _listed(self.names)
+        return " against ".join(self.names) if len(self.names) == 2 else replay_text.in_words(self.names)
 
     @property
     def columns(self) -> int:
@@ -266,7 +266,3 @@ def text_of(name: str, package: str = __name__) -> str:
 def _notes(notes: Sequence[str]) -> str:
     more = [f"and {len(notes) - _MAX_NOTES} more"] if len(notes) > _MAX_NOTES else []
     return "; ".join([*notes[:_MAX_NOTES], *more])
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
