@@ -29,15 +29,16 @@ ANNEXES: Final = {
     "salvo_audit": ("tests/audit", "docs/check.md"),
 }
 QUICK: Final = "not needs and not long and not slow"
-#: Tests of documents, which describe the whole, and of what some package has to use.
+#: Tests of the whole, which are not in the copy: of documents, and of files that several packages' commands read.
 OF_THE_WHOLE: Final = (
-    "--ignore=tests/whole/test_documents.py",
-    "--ignore=tests/whole/test_files_of_releases.py",
-    "--ignore=tests/whole/live/test_readme.py",
+    "tests/whole/test_documents.py",
+    "tests/whole/test_files_of_releases.py",
+    "tests/whole/live/test_readme.py",
+)
+#: Tests of what some package has to use.
+USED_SOMEWHERE: Final = (
     "--deselect=tests/whole/test_contract.py::test_the_table_of_errors_has_the_cause_and_the_fix_of_every_code",
     "--deselect=tests/server/test_environment.py::test_every_variable_known_as_another_programs_is_used_somewhere",
-    "-p",
-    "no:cacheprovider",
 )
 
 
@@ -55,7 +56,7 @@ class Copy:
         gone = tuple(f"{path}/" for path in (f"server/{self._annex}", tests))
         lines = found = 0
         for name in listed.stdout.splitlines():
-            if name == page or not (ROOT / name).is_file():
+            if name in (page, *OF_THE_WHOLE) or not (ROOT / name).is_file():
                 continue
             if name.startswith(gone):
                 text = (ROOT / name).read_text() if name.endswith(".py") else ""
@@ -138,7 +139,9 @@ def try_without(annex: str, tests: list[str]) -> bool:
             "lint": copy.ruff("check", "--quiet"),
             "types": copy.run("-m", "mypy"),
             "contracts": copy.run("-c", lint),
-            "tests": copy.run("-m", "pytest", "-q", "-n", "2", "-m", QUICK, *OF_THE_WHOLE, *tests),
+            "tests": copy.run(
+                "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "-m", QUICK, *USED_SOMEWHERE, *tests
+            ),
         }
         failed = [name for name, done in steps.items() if done.returncode or (name == "help" and done.stderr)]
         for name in failed:
