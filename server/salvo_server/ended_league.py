@@ -1,7 +1,7 @@
 """`/game/league` after a league: its final table stands until the first table plays a game of its own (SALVO-LEAGUE-1).
 
-A league's host leaves it there for whoever comes late. What plays next without a host's settings is no league's. What
-an earlier server's league has left is cleared by :mod:`salvo_server.core.retained_sync`.
+A league's host leaves it there for latecomers. A game without a host's settings belongs to no league. What was left
+while an earlier server ran is cleared by :mod:`salvo_server.core.retained_sync`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from salvo.view import Feed, Shot, View
 
 
 def come_back(session: SessionState) -> None:
-    """Ask for a seat, or for the old one: the connection has come up anew, or the server has.
+    """Ask for a seat, or for the old one: the connection is up again, or the server is back.
 
     In a game, no turn is answered before the recap has come: the last salvo's result may have been missed, and its
     shots would pass for shots of the current turn. A game may also have begun since the fleet was placed.

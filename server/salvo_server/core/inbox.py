@@ -63,6 +63,7 @@ class Inbox:
             self._count(error, message)
             return Effects(receipts=[message])
         table = self.play.tables.get(address.table)
+        # Left by a league at a table that no host sets any more; while one does, it is the host's (SALVO-LEAGUE-1).
         is_old = address.topic is topics.LEAGUE and table is not None and not table.header.limits.by_host
         if address.topic.publisher is Publisher.SERVER or is_old:
             return Effects(publications=self.sync.receive(address, message), receipts=[message])
