@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ Answer = dict[str, Any]
 
 
 class Model:
-    """Calls the tools of ``salvo play`` or ``salvo join``, and fires row by row.
+    """Calls the tools of ``salvo play`` or ``salvo join``, and fires row by row, then from the first cell again.
 
     Attributes:
         repeats: whether each call that changes something is made twice.
@@ -39,12 +40,11 @@ class Model:
 
     async def play(self) -> Answer:
         """Play to the end of the game; return the last answer, with all news."""
-        next_cell = 0
+        cells = itertools.cycle(CELLS)  # the last salvo may be larger than the number of cells left
         while (waited := await self.call("wait_for_turn"))["state"] in ("lobby", "waiting", "your turn"):
             if waited["state"] != "your turn":
                 continue
-            shots = CELLS[next_cell : next_cell + waited["shots_left"]]
-            next_cell += len(shots)
+            shots = list(itertools.islice(cells, waited["shots_left"]))
             call = {"game": waited["game"], "turn": waited["turn"], "shots": shots}
             fired = await self.call("fire", **call)
             assert fired["accepted"], fired
