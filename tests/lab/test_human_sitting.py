@@ -84,7 +84,7 @@ def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
 def test_a_finger_chooses_and_fire_fires_where_a_click_would_have_fired_at_once() -> None:
     sitting, desk = _in_turn("spaced")
     sitting.click("ann", 7, fires=False)
-    assert (sitting.message, desk.answers()) == ("1 of 1 shot chosen; f fires", [])
+    assert (sitting.message, desk.answers()) == ("1 of 1 shot chosen; Fire (f) sends them", [])
     sitting.act("fire")
     assert desk.answers() == [Salvo(1, 1, (Shot("ann", 8, 1),))]
 

@@ -9,8 +9,8 @@ import string
 from typing import Any, ClassVar, Final
 
 from salvo.errors import MissingExtra, printable
+from salvo_lab.human import keys
 from salvo_lab.human.channel import Channel
-from salvo_lab.human.cursor import ARROWS
 from salvo_lab.human.setting_up import NUMBERED, SettingUp
 from salvo_lab.human.sitting import BoardPicture, Mode, Sitting, rivals_of, shots_of
 from salvo_lab.human.snapshot import Snapshot
@@ -35,13 +35,6 @@ _CLOCK_SECONDS: Final = 0.25
 _NEWS_LINES: Final = 4
 #: Lines of the page beside the news and the rows of a board: its frame and the lines around both.
 _OTHER_LINES: Final = 11
-_COMMANDS: Final = "dfmqrsu"
-_KEYS: Final = (
-    *("tab", "shift+tab", "enter", "escape", "delete", "backspace", "space"),
-    *ARROWS,
-    *string.digits,
-    *_COMMANDS,
-)
 #: Columns of a board's view: at least, and beside the three of each square.
 _LEAST_BOARD: Final = 36
 _AROUND_BOARD: Final = 6
@@ -77,7 +70,7 @@ class Table(App[str]):
     # All of them with priority: what goes another way to its action is done in another order than it was typed.
     BINDINGS: ClassVar[list[Any]] = [
         Binding("ctrl+c", "interrupt", show=False, priority=True),
-        *(Binding(key, f"press('{key}')", show=False, priority=True) for key in _KEYS),
+        *(Binding(key, f"press('{key}')", show=False, priority=True) for key in keys.ALL),
         *(
             Binding(f"{row},shift+{row.lower()}", f"press('{row}')", show=False, priority=True)
             for row in string.ascii_uppercase
@@ -135,7 +128,7 @@ class Table(App[str]):
 
     def action_press(self, key: str) -> None:
         """Do what a key does here."""
-        if key == "m" and self.sitting.chat:
+        if key == keys.MESSAGE and self.sitting.chat:
             self._write_line(True)
         self.sitting.press(key)
         self._show()

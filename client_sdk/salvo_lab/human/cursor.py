@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import string
-from typing import Final
 
 from salvo.rules import Grid
-
-#: Columns and rows to go, by key.
-ARROWS: Final = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
-#: The keys in words.
-TO_A_SQUARE: Final = "arrows, A-Z row, 0-9 column   Enter: this square"
+from salvo_lab.human.keys import ARROWS
 
 
 class Cursor:

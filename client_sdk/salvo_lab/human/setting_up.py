@@ -9,17 +9,12 @@ from typing import Final
 from salvo.rules import Fleet, Orientation
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab.human.channel import FleetAsked
-from salvo_lab.human.cursor import TO_A_SQUARE, Cursor
+from salvo_lab.human.cursor import Cursor
+from salvo_lab.human.keys import CHOOSE, IN_SETUP, STEPS, TO_A_SQUARE
 from salvo_lab.human.setup import Setup
 
 #: Actions that a digit chooses; 0 is the last of them.
 NUMBERED: Final = 10
-#: Actions by their keys.
-_KEYS: Final = {
-    "d": "delete", "delete": "delete", "backspace": "delete", "r": "random", "u": "undo", "escape": "cancel",
-}  # fmt: skip
-#: How far a key goes in the list.
-_STEPS: Final = {"down": 1, "tab": 1, "right": 1, "up": -1, "shift+tab": -1, "left": -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +63,17 @@ class SettingUp:
 
     def press(self, key: str) -> str | None:
         """Do what a key does."""
-        if key in _KEYS:
-            return self.act(_KEYS[key])
-        if self.in_grid and key in ("enter", "space"):
+        if key in IN_SETUP:
+            return self.act(IN_SETUP[key])
+        if self.in_grid and key in CHOOSE:
             return self.click()
         if self.in_grid:
             self._cursor.press(self.setup.book.grid, key)
-        elif key in _STEPS:
-            self.at = (self.at + _STEPS[key]) % len(self.actions())
+        elif key in STEPS:
+            self.at = (self.at + STEPS[key]) % len(self.actions())
         elif key.isdecimal():
             return self._choose((int(key) or NUMBERED) - 1)
-        elif key in ("enter", "space"):
+        elif key in CHOOSE:
             return self._choose(self.highlighted)
         return None
 

@@ -33,7 +33,8 @@ from salvo_lab.human.channel import (
     Seen,
     Taunt,
 )
-from salvo_lab.human.cursor import TO_A_SQUARE, Cursor
+from salvo_lab.human.cursor import Cursor
+from salvo_lab.human.keys import AGAIN, CHOOSE, IN_GAME, LEAVE, NEXT_BOARD, TO_A_SQUARE
 from salvo_lab.human.setting_up import Action, SettingUp
 from salvo_lab.human.setup import Setup
 from salvo_lab.human.snapshot import Snapshot, incoming_words
@@ -42,8 +43,6 @@ from salvo_lab.human.snapshot import Snapshot, incoming_words
 _MAX_NEWS: Final = 40
 #: Letters of a line of news: on an open broker any client may say anything, at any length.
 _MAX_LINE: Final = 300
-#: Actions in a game by their keys.
-_KEYS: Final = {"f": "fire", "s": "skip", "escape": "none", "r": "restart"}
 
 
 class Mode(StrEnum):
@@ -230,13 +229,13 @@ class Sitting:
     def press(self, key: str) -> None:
         """Do what a key does here."""
         leaving, self.leaving = self.leaving, False
-        if key == "q":
+        if key == LEAVE:
             self._leave(leaving)
         elif (setting_up := self.setting_up) is not None:
             self._guarded(lambda: setting_up.press(key))
         elif self.sight is not None:
             self._guarded(lambda: self._press_in_game(key))
-        elif self.mode is Mode.END and key == "r":
+        elif self.mode is Mode.END and key == AGAIN:
             self._restart()
 
     def write(self, line: str) -> None:
@@ -273,17 +272,17 @@ class Sitting:
     def _press_in_game(self, key: str) -> None:
         sight = self.sight
         assert sight is not None
-        if key in ("tab", "shift+tab"):
-            self.target = self.beside_target(sight, 1 if key == "tab" else -1)
+        if key in NEXT_BOARD:
+            self.target = self.beside_target(sight, NEXT_BOARD[key])
         elif self.mode is Mode.END:
-            if key == "r":
+            if key == AGAIN:
                 self._restart()
         elif self.cursor.press(sight.rules.grid, key):
             pass
-        elif key in ("enter", "space"):
+        elif key in CHOOSE:
             self._choose_square(self.target, fires=key == "enter")
-        elif key in _KEYS:
-            self._act_in_game(_KEYS[key])
+        elif key in IN_GAME:
+            self._act_in_game(IN_GAME[key])
 
     def _act_in_game(self, word: str) -> None:
         assert self.sight is not None
@@ -318,7 +317,7 @@ class Sitting:
             self.chosen.remove(shot)
         else:
             self.chosen = list(check_salvo([*self.chosen, shot], sight))
-        done = "; f fires" if self.chosen else ""
+        done = "; Fire (f) sends them" if self.chosen else ""
         self.message = f"{len(self.chosen)} of {shots_of(sight.shots)} chosen{done}"
 
     def _fire(self) -> None:
