@@ -58,6 +58,16 @@ def test_all_hits_of_a_ship_that_has_sunk_stand_out_from_other_hits(name: str) -
     assert Snapshot.of(view).tells_sunk_cells
 
 
+@pytest.mark.parametrize(("hits", "marks"), [(0, Mark.MISS * 2), (1, Mark.FIRED * 2), (2, Mark.HIT * 2)])
+def test_where_only_hits_are_counted_a_salvo_without_a_hit_or_without_a_miss_marks_its_squares(
+    hits: int, marks: str
+) -> None:
+    view = view_of("salvo")
+    Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 2, 1)])
+    Feed(view).resolved(_resolved("me", hits, 2))
+    assert Snapshot.of(view).boards["ann"][:3] == marks + Mark.BLANK
+
+
 def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce() -> None:
     view = view_of("salvo")
     for cell in ((1, 9), (2, 9), (2, 9), (9, 9)):

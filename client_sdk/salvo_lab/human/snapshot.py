@@ -111,12 +111,25 @@ class Snapshot:
 
 def _board(view: View, player: str) -> str:
     """Return another player's board."""
-    marks: dict[int, str] = {**known_marks(view, player)}
+    marks: dict[int, str] = {**known_marks(view, player), **_shown_by_counts(view, player)}
     for result in view.results if _tells_sunk_cells(view.rules) else ():
         if any(ship.player == player for ship in result.sunk) and result.aims_if_announced:
             _, x, y = result.aims_if_announced[0]
             _mark_sunk(marks, view.rules.grid, view.rules.grid.cell(x, y))
     return "".join(marks.get(cell, Mark.BLANK) for cell in range(view.rules.grid.size))
+
+
+def _shown_by_counts(view: View, player: str) -> dict[int, Mark]:
+    """Return what the number of hits of own salvos shows of every square: none hit, or all did."""
+    if view.rules.announce is not Announce.COUNT or view.rules.repeats is not Repeats.HIT:
+        return {}
+    return {
+        view.rules.grid.cell(shot.x, shot.y): Mark.HIT if salvo.result.hits else Mark.MISS
+        for salvo in view.salvos
+        if salvo.result.hits in (0, len(salvo.shots))
+        for shot in salvo.shots
+        if shot.player == player
+    }
 
 
 def _tells_sunk_cells(rules: RuleBook) -> bool:
