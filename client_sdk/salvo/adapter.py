@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from salvo import surroundings
+from salvo import bot_surroundings
 from salvo.bot_errors import described, place_of, placed, trace_of
 from salvo.errors import BotError, IllegalCommand, let_signals_pass
 from salvo.messages import PlayerStats, SalvoResolved
@@ -32,9 +32,9 @@ def made(kind: type[Bot]) -> Bot:
     Raises:
         BotError: ``bad_bot``.
     """
-    surroundings.watch()
+    bot_surroundings.watch()
     try:
-        bot: Bot = surroundings.call(kind.__module__, kind)
+        bot: Bot = bot_surroundings.call(kind.__module__, kind)
     except (Exception, SystemExit) as error:
         let_signals_pass(error)
         code = error.code if isinstance(error, BotError) else "bad_bot"
@@ -79,7 +79,7 @@ class Adapter:
         if not isinstance(bot, Bot):
             name = getattr(bot, "__name__", "")
             raise BotError("bad_bot", f"{name or repr(bot)[:80]} is no bot; {name or 'a bot'}() makes one of its class")
-        surroundings.watch()
+        bot_surroundings.watch()
         self.bot = bot
         self._kind = type(bot)
         self._runner: asyncio.Runner | None = None
@@ -200,17 +200,17 @@ class Adapter:
 
     def settle(self, seen: int) -> bool:
         """See to the surroundings after a method was called directly, and return whether it may be called so again."""
-        surroundings.settle(self._kind.__module__, seen)
+        bot_surroundings.settle(self._kind.__module__, seen)
         return not self.has_moved
 
     @property
     def has_moved(self) -> bool:
         """Whether the bot has changed its working directory, so that its methods cannot be called directly."""
-        return surroundings.has_moved(self._kind.__module__)
+        return bot_surroundings.has_moved(self._kind.__module__)
 
     def _call(self, method: Callable[..., Any], *given: Any) -> Any:
         try:
-            return surroundings.call(self._kind.__module__, self._settled, method, given)
+            return bot_surroundings.call(self._kind.__module__, self._settled, method, given)
         except (Exception, SystemExit) as error:
             raise self.failure(error) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from salvo.sources import is_program, stem_of
+from salvo.bot_sources import is_program, stem_of
 
 
 def seat_names(bots: Sequence[str]) -> list[str]:

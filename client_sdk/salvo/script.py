@@ -98,8 +98,8 @@ def _check(bot: object, arguments: list[str]) -> None:
 
 def _run_contest(bot: type[Bot]) -> None:
     from salvo.adapter import closing, made
+    from salvo.bot_sources import team_name
     from salvo.client import play
-    from salvo.sources import team_name
 
     env = os.environ
     if "--watch" in sys.argv[1:]:

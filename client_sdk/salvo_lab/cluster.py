@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from salvo.bot_sources import is_program
 from salvo.distribution import PACKAGES
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.programs.linux import cores
-from salvo.sources import is_program
 from salvo.text_files import missing_file
 from salvo.versions import code_files, contents_of, keep_content, path_of, split
 from salvo_lab.programs.worker_process import LOOK_SECONDS

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from salvo.bot_folder import PREFIX
+from salvo.bot_sources import is_program, words_of
 from salvo.errors import BotError
-from salvo.sources import is_program, words_of
 from salvo.versions import revision_of, split
 
 #: Of each file, when it was read: time of its last change, size and number, and its digest.

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable
 
 from salvo.adapter import Adapter, closing, made
+from salvo.bot_sources import team_name
 from salvo.errors import BotError
 from salvo.player import Bot
-from salvo.sources import team_name
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena

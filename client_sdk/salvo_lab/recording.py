@@ -9,7 +9,7 @@ from salvo.adapter import Adapter
 from salvo.codec.header import Header
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo.topics import check_name
 from salvo.view import Shot
 from salvo_display.boards.text_boards import Boards

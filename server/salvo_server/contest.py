@@ -19,7 +19,7 @@ from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
 from salvo.permissions import Role
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.brokers import embedded
 from salvo_server.brokers.embedded.addresses import check_free
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access

@@ -10,7 +10,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import State
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.table import Follower, Table
 
 

@@ -14,7 +14,7 @@ from salvo.cli.checked import given, option_of
 from salvo.errors import SalvoError
 from salvo.gateway import Gateway
 from salvo.rules import BOOKS, RuleBook
-from salvo.unused import Unused, UnusedOption, refuse_unused
+from salvo.unused_options import Unused, UnusedOption, refuse_unused
 from salvo_server.settings import ServerSettings, SettingsError
 
 #: What a server passes to the gateways that it runs.

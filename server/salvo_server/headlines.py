@@ -10,8 +10,8 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import State
-from salvo.step import Step
 from salvo.table_state import TableState
+from salvo.table_step import Step
 from salvo_display.boards.text_boards import news
 from salvo_display.replay_text import counted, outcome
 from salvo_server.core.log import is_public

@@ -33,7 +33,7 @@ from starlette.types import ASGIApp
 from salvo_display.opener import OpenPage
 from salvo_display.web_page.rendering import render
 from salvo_server.core.rate_limit import Bucket, Rate
-from salvo_server.web_door import Door, behind_a_door
+from salvo_server.web_limits import Door, behind_a_door
 from salvo_server.web_pages import STREAM_HEADERS, Guarded, static_files
 
 #: How long the address opens a browser.

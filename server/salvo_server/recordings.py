@@ -10,8 +10,8 @@ from salvo import messages as m
 from salvo.codec.header import Header
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF_LINES
-from salvo.step import Step
 from salvo.table_state import TableState
+from salvo.table_step import Step
 from salvo.text_files import lines_of
 from salvo_display.replay import Replay
 from salvo_server.core.journal_interface import GameOpened, JournalError

@@ -18,7 +18,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Frame, RefereeOnlooker, news_for, ship_letter
 from salvo_server.core.table import Follower, Table

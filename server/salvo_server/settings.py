@@ -25,7 +25,7 @@ from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.text_files import line_of, read_text, read_toml
 from salvo.topics import check_name
-from salvo.unused import Unused, is_set, refuse_unused
+from salvo.unused_options import Unused, is_set, refuse_unused
 from salvo.user_folders import OURS, NoHome
 from salvo_server.settings_reference import reference, says
 

@@ -21,7 +21,7 @@ from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subsc
 from kit.socketless import Hall, run
 from kit.waiting import until
 from salvo.permissions import Role
-from salvo_server.brokers.embedded import edges, peers
+from salvo_server.brokers.embedded import peers, tcp_and_websocket
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import READ_BYTES, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace
@@ -419,7 +419,7 @@ def _let_half_requests_stay(patch: Patch) -> None:
 
 
 def _count_no_frames(patch: Patch) -> None:
-    patch.setattr(edges, "IDLE_FRAMES", Rate(1e9, 1e9))
+    patch.setattr(tcp_and_websocket, "IDLE_FRAMES", Rate(1e9, 1e9))
 
 
 def _let_turns_have_no_end(patch: Patch) -> None:

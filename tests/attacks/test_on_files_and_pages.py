@@ -1,6 +1,6 @@
 """Attacks by files, texts and pages of other sites: each achieves nothing, and succeeds without its defence.
 
-How many connections an address holds at the web front is in ``watch/live/test_web_door.py``, what strangers forge on
+How many connections an address holds at the web front is in ``watch/live/test_web_limits.py``, what strangers forge on
 real brokers in ``server/live/test_forgeries.py``.
 """
 

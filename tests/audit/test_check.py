@@ -13,7 +13,7 @@ import pytest
 from kit.command_line import run as run_salvo
 from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
-from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.own_broker import ReceivedPublication
 from salvo_audit.check.results import Results
 from salvo_audit.check.scenario import SCENARIOS
 from salvo_audit.check.stage import WaitLimits

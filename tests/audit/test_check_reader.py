@@ -16,7 +16,7 @@ from nacl.pwhash import argon2i, argon2id
 from salvo.v1 import commands_pb2
 from salvo_audit.check import keys, schema
 from salvo_audit.check.commands import CommandReader, JudgedCommand
-from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.own_broker import ReceivedPublication
 
 VECTORS: Final = Path(__file__).parents[2] / "proto" / "vectors"
 TOPICS: Final = {

@@ -68,10 +68,10 @@ from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.dialects import read_properties
-from salvo_server.brokers.embedded.edges import WebSocketEdge
 from salvo_server.brokers.embedded.limits import WEBSOCKET_READ_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.plain_http import head_of, refusal
+from salvo_server.brokers.embedded.tcp_and_websocket import WebSocketEdge
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.recovery import recover

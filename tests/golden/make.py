@@ -14,6 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from salvo import messages as m
+from salvo.bot_sources import load
 from salvo.codec.header import TRANSCRIPT_VERSION
 from salvo.messages import State
 from salvo.player import Bot
@@ -38,8 +39,7 @@ from salvo.rules import (
     Spacing,
 )
 from salvo.rules.book import Announce, Starter
-from salvo.sources import load
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo.view import Feed, Shot, View
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table

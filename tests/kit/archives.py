@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from salvo.codec.header import Header, write_header
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table

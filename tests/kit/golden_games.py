@@ -9,7 +9,7 @@ from hypothesis import assume
 
 from salvo import messages as m
 from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_display.replay import REFEREE, Replay
 from salvo_lab.testing import board
 from salvo_server.core.referee import Referee

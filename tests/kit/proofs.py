@@ -17,7 +17,7 @@ from salvo.codec.log_reader import take_apart
 from salvo.messages import Draw, Limits, State
 from salvo.rules import SALVO, SMACKDOWN, SPACED, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
 from salvo.rules.book import Announce
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.log_verification import ProofReport, verify_lines

@@ -9,7 +9,7 @@ from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.rules import SALVO, Fleet
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Follower, Table
 from salvo_server.referee_view import RefereeViews

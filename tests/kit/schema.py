@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from salvo.shape import Converted, members_of
+from salvo.json_shape import Converted, members_of
 from salvo.v1 import options_pb2
 
 #: A message's class, or the annotation of one, with its message of the schema.

@@ -20,7 +20,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from kit.processes import started
-from salvo_server.web_door import Door, Hatch
+from salvo_server.web_limits import Door, Hatch
 
 _SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 60.0

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import salvo
+from salvo.bot_sources import load
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import Fleet
-from salvo.sources import load
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter

@@ -7,9 +7,9 @@ from hashlib import sha256
 
 import pytest
 
+from salvo.bot_sources import load
 from salvo.errors import BotError
 from salvo.rules import BOOKS
-from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.commands.climbing import lines, record
 from salvo_lab.ladder import Ladder, Rung, climb, frozen

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from kit.seed_thief import SHOTS, Thief
+from salvo.bot_sources import make
 from salvo.player import Bot
 from salvo.rules import own_seed
-from salvo.sources import make
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 

@@ -13,8 +13,8 @@ import pytest
 
 from kit.pages import Read
 from kit.tournaments import BOTS, played, tournament
+from salvo.bot_sources import make
 from salvo.rules import own_seed
-from salvo.sources import make
 from salvo_lab import arena
 from salvo_lab.tournament.file import Format, TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile, TournamentGame, read_games

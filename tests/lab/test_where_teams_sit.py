@@ -14,9 +14,9 @@ import pytest
 
 from kit.command_line import run
 from kit.processes import started, without_settings
+from salvo.bot_sources import load
 from salvo.errors import BotError
 from salvo.programs.process import Program
-from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 

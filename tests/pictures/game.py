@@ -7,8 +7,8 @@ from html import escape
 from string import ascii_uppercase
 from typing import Final
 
+from salvo.bot_sources import load
 from salvo.messages import SalvoResolved
-from salvo.sources import load
 from salvo.view import Shot
 from salvo_lab import arena
 

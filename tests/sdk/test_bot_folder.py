@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from salvo.bot_sources import load, make
 from salvo.errors import BotError
 from salvo.player import Bot
-from salvo.sources import load, make
 from salvo_lab import arena
 from salvo_lab.simulation import simulate
 

@@ -23,6 +23,7 @@ import pytest
 
 from kit.processes import processes, started
 from kit.programs import needs
+from salvo.bot_sources import load, make, team_name
 from salvo.codec.program_lines import TurnAsked
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
@@ -30,7 +31,6 @@ from salvo.player import Bot
 from salvo.programs import exec_bot, process
 from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, RuleBook
-from salvo.sources import load, make, team_name
 from salvo.view import Feed, Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot

@@ -20,8 +20,7 @@ from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
 from salvo.session import Session, following, joining, playing
 from salvo.session import placing as fleets
-from salvo.session.state import Action
-from salvo.session.states import (
+from salvo.session.machine_states import (
     JoiningEvent,
     JoiningState,
     PlacingEvent,
@@ -35,6 +34,7 @@ from salvo.session.states import (
     TableEvent,
     TablePhase,
 )
+from salvo.session.state import Action
 from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.state_machine import Machine, Transition
 from salvo.view import Shot

@@ -11,7 +11,7 @@ import pytest
 from salvo.cli import cli, main
 from salvo.cli.checked import Checked, option_of
 from salvo.plugins import GATEWAYS, found
-from salvo.unused import UnusedOption
+from salvo.unused_options import UnusedOption
 from salvo_server import settings
 from salvo_server.settings import load_settings
 

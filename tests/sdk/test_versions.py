@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from salvo.bot_sources import load
 from salvo.errors import BotError
-from salvo.sources import load
 from salvo.versions import contents_of, keep_content, pinned
 
 BOT = """\

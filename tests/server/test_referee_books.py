@@ -25,7 +25,7 @@ from salvo.rules import (
 )
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.session.states import PlayingEvent
+from salvo.session.machine_states import PlayingEvent
 from salvo.view import Feed, Shot
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table

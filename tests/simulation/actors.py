@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from kit.services import serve
 from salvo import messages as m
+from salvo.bot_sources import load
 from salvo.client import Contestant
 from salvo.codec.command_writer import write_host
 from salvo.events import Event, Refused
@@ -20,7 +21,6 @@ from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
 from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Session
-from salvo.sources import load
 from salvo.view import View
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
 from salvo_server.core.referee import Referee

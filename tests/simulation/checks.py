@@ -17,7 +17,7 @@ from salvo.messages import State
 from salvo.rules import Announce, Order, Sinkings
 from salvo.rules.game import Game
 from salvo.session import Session
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo.view import Shot, View
 from salvo_server.core.journal_interface import Result, result_of, when
 from salvo_server.core.log import GameLog, game_secret

@@ -14,8 +14,8 @@ from salvo.codec.command_writer import write_shot
 from salvo.codec.header import read_header
 from salvo.fairness.witness import Witness
 from salvo.session import Session, playing
+from salvo.session.machine_states import JoiningEvent, PlayingEvent
 from salvo.session.state import SessionState
-from salvo.session.states import JoiningEvent, PlayingEvent
 from salvo.session.tables import JOINING, PLAYING
 from salvo.view import Feed, Shot, View
 from salvo_server.core.authenticator import Authenticator, Opened

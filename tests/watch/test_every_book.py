@@ -25,7 +25,7 @@ from salvo.messages import Draw, Limits, State
 from salvo.rules import BOOKS, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
 from salvo.seal import Sealer
 from salvo.session import Session
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo.view import Shot, View
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table

@@ -12,7 +12,7 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import HostAction, Limits, State
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews

@@ -12,7 +12,7 @@ import pytest
 from kit.proofs import SMALL, Played
 from salvo import messages as m
 from salvo.messages import Fate
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page

@@ -26,8 +26,8 @@ from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.errors import CODES
+from salvo.json_shape import Fields, members_of
 from salvo.rules import BOOKS, SALVO, generator, random_fleet
-from salvo.shape import Fields, members_of
 from salvo.v1 import announcements_pb2, commands_pb2
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from salvo.bot_sources import load
 from salvo.player import Bot
-from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from salvo.unused import Unused, refuse_unused, unencrypted
+from salvo.unused_options import Unused, refuse_unused, unencrypted
 
 #: Where commands look for a broker when no URL is given.
 DEFAULT_BROKER: Final = "mqtt://127.0.0.1:1883"

@@ -14,7 +14,7 @@ from salvo.codec.json_codec import Codec
 from salvo.codec.rules import check_playable
 from salvo.codec.strict_json import read_text
 from salvo.errors import ProtocolError, WireError, printable
-from salvo.shape import Strict
+from salvo.json_shape import Strict
 from salvo.topics import Address, Topic, check_name
 
 

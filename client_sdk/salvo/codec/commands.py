@@ -15,8 +15,8 @@ from salvo.codec.json_codec import Codec
 from salvo.codec.strict_json import parse_json
 from salvo.coordinates import read_row
 from salvo.errors import WireError
+from salvo.json_shape import UNLESS_EMPTY, Bounds, Strict
 from salvo.rules import RuleBook
-from salvo.shape import UNLESS_EMPTY, Bounds, Strict
 from salvo.topics import check_name
 
 #: SALVO-JOIN-3. Long enough for any passphrase; argon2 takes the same time for all of them.

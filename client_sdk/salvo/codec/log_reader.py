@@ -19,7 +19,7 @@ from salvo.codec.log import Entry, Opening, Reveal, blind, entry_digest, seed_co
 from salvo.codec.steps import INPUTS
 from salvo.codec.strict_json import parse_json
 from salvo.errors import SalvoError, SealError, WireError
-from salvo.shape import Base64, Composed, Inline, OneOf
+from salvo.json_shape import Base64, Composed, Inline, OneOf
 
 #: Length of what surrounds an entry's text in a payload (SALVO-LOG-1).
 HEAD_BYTES: Final = 9

@@ -17,8 +17,8 @@ from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Book
 from salvo.codec.strict_json import parse_json
 from salvo.errors import WireError
+from salvo.json_shape import UNLESS_EMPTY, Bounds, Composed, Count, Fields, Inline, Keyed, Strict, Via
 from salvo.rules import Fleet, Placement, RuleBook
-from salvo.shape import UNLESS_EMPTY, Bounds, Composed, Count, Fields, Inline, Keyed, Strict, Via
 from salvo.view import Shot
 
 #: The version of the protocol (SALVO-EXEC-2).

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from salvo import messages as m
 from salvo.errors import WireError
+from salvo.json_shape import UNLESS_EMPTY, Count, Strict, Via, unless
 from salvo.rules import (
     Announce,
     Ending,
@@ -23,7 +24,6 @@ from salvo.rules import (
     check_room,
     generator,
 )
-from salvo.shape import UNLESS_EMPTY, Count, Strict, Via, unless
 
 
 @dataclass

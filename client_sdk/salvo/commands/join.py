@@ -13,6 +13,7 @@ import click
 
 from salvo import plugins
 from salvo.adapter import closing
+from salvo.bot_sources import make, team_name
 from salvo.cli.checked import Checked, ca_rule
 from salvo.cli.options import CA, json_option
 from salvo.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
@@ -26,8 +27,7 @@ from salvo.player import Bot
 from salvo.programs.exec_bot import ExecBot
 from salvo.rules import generator
 from salvo.seat import Seat
-from salvo.sources import make, team_name
-from salvo.unused import Unused
+from salvo.unused_options import Unused
 
 _NO_GATEWAY: Final = Gateway("", "")
 #: What a Code Smackdown referee appends: the bot's name and its opponent's.

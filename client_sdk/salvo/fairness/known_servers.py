@@ -18,8 +18,8 @@ from typing import Annotated, Final
 
 from salvo.codec.json_codec import Codec
 from salvo.errors import ImpostorError, SalvoError, WireError
+from salvo.json_shape import Base64
 from salvo.seal import KEY_BYTES, fingerprint
-from salvo.shape import Base64
 from salvo.text_files import read_text
 from salvo.user_folders import NoHome, private_folder, user_folder
 

@@ -21,10 +21,10 @@ from salvo.codec import log, log_reader
 from salvo.codec.commands import read_envelope
 from salvo.codec.json_codec import Codec
 from salvo.errors import SalvoError, WireError
+from salvo.json_shape import Hexadecimal, OneOf, Strict
 from salvo.messages import MESSAGE_BYTES, State, StateChanged
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
-from salvo.shape import Hexadecimal, OneOf, Strict
 from salvo.text_files import end_last_line, lines_of
 
 SENT: Final = b'{"sent":'

@@ -9,9 +9,20 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
+from salvo.json_shape import (
+    REQUIRED,
+    UNLESS_EMPTY,
+    UNWRITTEN,
+    Bounds,
+    Composed,
+    Count,
+    Fields,
+    Hexadecimal,
+    Inline,
+    Strict,
+)
 from salvo.messages.values import MESSAGE_BYTES, Limits
 from salvo.rules import Placement
-from salvo.shape import REQUIRED, UNLESS_EMPTY, UNWRITTEN, Bounds, Composed, Count, Fields, Hexadecimal, Inline, Strict
 
 #: An :class:`Unreadable` keeps no more of what was wrong.
 MAX_REASON_CHARACTERS = 1000

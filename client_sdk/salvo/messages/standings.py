@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from salvo.shape import UNLESS_EMPTY, Count, Strict
+from salvo.json_shape import UNLESS_EMPTY, Count, Strict
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Final
 
 from salvo.coordinates import read_coordinates
 from salvo.errors import WireError
+from salvo.json_shape import UNLESS_EMPTY, Count, Strict
 from salvo.rules import Orientation, Placement
-from salvo.shape import UNLESS_EMPTY, Count, Strict
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -63,7 +63,7 @@ class _Failures:
 
 
 class ExecBot(Bot):
-    """A program that speaks JSON lines; :mod:`salvo.sources` makes a class of each command.
+    """A program that speaks JSON lines; :mod:`salvo.bot_sources` makes a class of each command.
 
     The process is started for its first question, plays all games of this bot, and ends with :meth:`close`; or, with a
     pool, it waits there for the next bot with the same command.

@@ -6,8 +6,15 @@ from salvo import messages as m
 from salvo.events import ServerSeen
 from salvo.messages import State
 from salvo.session import joining, placing, playing, returning
+from salvo.session.machine_states import (
+    JoiningEvent,
+    PlacingEvent,
+    PlayingEvent,
+    ReturningEvent,
+    ServerEvent,
+    TableEvent,
+)
 from salvo.session.state import SessionState
-from salvo.session.states import JoiningEvent, PlacingEvent, PlayingEvent, ReturningEvent, ServerEvent, TableEvent
 
 
 def server_seen(session: SessionState, status: m.ServerStatus, retained: bool) -> None:

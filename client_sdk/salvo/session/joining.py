@@ -7,9 +7,7 @@ from salvo.errors import CODES, ImpostorError
 from salvo.events import Refused, ServerMet
 from salvo.messages import State
 from salvo.seal import fingerprint
-from salvo.session.news import SILENCE_SECONDS
-from salvo.session.state import SessionState
-from salvo.session.states import (
+from salvo.session.machine_states import (
     ASK_AGAIN_SECONDS,
     PATIENCE_SECONDS,
     SERVER_SECONDS,
@@ -19,6 +17,8 @@ from salvo.session.states import (
     ReturningEvent,
     TablePhase,
 )
+from salvo.session.news import SILENCE_SECONDS
+from salvo.session.state import SessionState
 
 
 def meet(session: SessionState, keys: m.ServerKeys | None, profile: str) -> None:

@@ -8,8 +8,8 @@ from typing import Final
 from salvo.events import FleetWanted, Refused
 from salvo.messages import State
 from salvo.rules import Fleet, Placement
+from salvo.session.machine_states import PATIENCE_SECONDS, PlacingEvent
 from salvo.session.state import SessionState
-from salvo.session.states import PATIENCE_SECONDS, PlacingEvent
 
 #: Refusals that mean that the server has every ship of the team (SALVO-PLACE-7, SALVO-JOIN-5).
 _WHOLE_FLEET: Final = frozenset({"fleet_final", "wrong_state"})

@@ -10,8 +10,8 @@ from salvo.errors import IllegalCommand
 from salvo.events import GameEnded, SalvoReported, SalvoWanted
 from salvo.messages import State
 from salvo.rules import Fleet, Placement
+from salvo.session.machine_states import PATIENCE_SECONDS, PATIENCE_SHARE, PlayingEvent
 from salvo.session.state import GameProgress, SessionState
-from salvo.session.states import PATIENCE_SECONDS, PATIENCE_SHARE, PlayingEvent
 from salvo.view import Feed, Shot, View
 
 # --- the player -------------------------------------------------------------------------------------------------------

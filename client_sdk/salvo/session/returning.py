@@ -10,8 +10,7 @@ from salvo.messages import State
 from salvo.rules import Fleet, RuleBook
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo.session import joining, placing, playing
-from salvo.session.state import SessionState
-from salvo.session.states import (
+from salvo.session.machine_states import (
     JoiningEvent,
     PlacingEvent,
     PlayingEvent,
@@ -19,6 +18,7 @@ from salvo.session.states import (
     ReturningState,
     TableEvent,
 )
+from salvo.session.state import SessionState
 from salvo.view import Feed, Shot, View
 
 

@@ -23,10 +23,10 @@ from salvo.messages import State
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import following, joining, placing, playing, returning
+from salvo.session.machine_states import ReturningEvent
 from salvo.session.news import KnownTable
 from salvo.session.outbox import Outbox
 from salvo.session.state import PendingRequest, SessionState
-from salvo.session.states import ReturningEvent
 from salvo.session.tables import machines
 from salvo.topics import Reader
 from salvo.view import Feed, Shot, View

@@ -13,9 +13,7 @@ from salvo.errors import IllegalCommand
 from salvo.events import Event, Refused
 from salvo.messages import State
 from salvo.rules import Fleet
-from salvo.session.news import KnownTable, Reports
-from salvo.session.outbox import Outbox
-from salvo.session.states import (
+from salvo.session.machine_states import (
     JoiningEvent,
     JoiningState,
     PlacingEvent,
@@ -29,6 +27,8 @@ from salvo.session.states import (
     TableEvent,
     TablePhase,
 )
+from salvo.session.news import KnownTable, Reports
+from salvo.session.outbox import Outbox
 from salvo.state_machine import Machine
 from salvo.view import View
 

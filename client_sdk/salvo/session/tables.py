@@ -18,8 +18,7 @@ from enum import Enum
 from typing import Any
 
 from salvo.session import following, joining, placing, playing
-from salvo.session.state import Action
-from salvo.session.states import (
+from salvo.session.machine_states import (
     JoiningEvent,
     JoiningState,
     PlacingEvent,
@@ -33,6 +32,7 @@ from salvo.session.states import (
     TableEvent,
     TablePhase,
 )
+from salvo.session.state import Action
 from salvo.state_machine import Machine, Transition
 
 _REQUESTED = (JoiningState.ASKING, JoiningState.DISPUTED)

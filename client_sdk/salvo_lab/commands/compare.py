@@ -17,7 +17,7 @@ from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
 from salvo.replay_command import again
-from salvo.unused import Unused, is_set
+from salvo.unused_options import Unused, is_set
 from salvo.versions import pinned
 from salvo_lab.commands.climbing import climb_and_show
 from salvo_lab.commands.failures import failure_lines

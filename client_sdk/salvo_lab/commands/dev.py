@@ -11,7 +11,7 @@ from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, has_terminal
 from salvo.errors import BotError
-from salvo.unused import Unused, is_set
+from salvo.unused_options import Unused, is_set
 from salvo.versions import pinned
 from salvo_lab.commands.dev_bench import Bench, Signature, Trial, file_of, saved
 from salvo_lab.commands.dev_report import lines, record

@@ -15,7 +15,7 @@ from salvo import plugins
 from salvo.atomic_file import create_file
 from salvo.cli.checked import Checked
 from salvo.errors import BotError
-from salvo.unused import Unused
+from salvo.unused_options import Unused
 from salvo_lab.templates import KITS, PROJECT, Template
 
 #: File names that are safe in command lines and in comments of any language.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from salvo.unused import Unused, is_set, is_unset
+from salvo.unused_options import Unused, is_set, is_unset
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster

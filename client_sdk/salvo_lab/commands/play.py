@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 import click
 
 from salvo.adapter import Adapter, closing
+from salvo.bot_sources import EXEC, is_program, make
 from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
 from salvo.cli.output import (
@@ -35,8 +36,7 @@ from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.starter import draw_starter
-from salvo.sources import EXEC, is_program, make
-from salvo.unused import Unused, is_set
+from salvo.unused_options import Unused, is_set
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
 from salvo_display.opener import OpenPage, opener

@@ -1,6 +1,6 @@
 """A person at a terminal or a browser, or a language model: a player like a built-in bot, but with a desk.
 
-setup         how a fleet is placed, click by click; setting_up: what keys, clicks and the list of actions do to it
+setup         how a fleet is placed, click by click; setup_actions: what keys, clicks and the list do to it
 keys          what every key does; cursor: a square of a board, found by keys
 snapshot      what the person is shown of a game
 channel       where the thread of the game and that of the screen meet

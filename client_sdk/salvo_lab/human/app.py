@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from salvo.errors import MissingExtra, printable
 from salvo_lab.human import keys
 from salvo_lab.human.channel import Channel
-from salvo_lab.human.setting_up import NUMBERED, SettingUp
+from salvo_lab.human.setup_actions import NUMBERED, SettingUp
 from salvo_lab.human.sitting import BoardPicture, Mode, Sitting, rivals_of, shots_of
 from salvo_lab.human.snapshot import Snapshot
 

@@ -9,7 +9,7 @@ from random import Random
 from salvo.client import GameReport
 from salvo.events import Event
 from salvo.seat import Seat
-from salvo.unused import UnusedOption
+from salvo.unused_options import UnusedOption
 from salvo_lab.human import MCP
 
 #: Loaded when it plays, so that a missing extra is named, and not a plugin that cannot be loaded.

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from salvo.rules import Grid, Orientation, Placement
 from salvo_display.boards.marks import Mark, display_name
-from salvo_lab.human.setting_up import Action
 from salvo_lab.human.setup import Setup
+from salvo_lab.human.setup_actions import Action
 from salvo_lab.human.sitting import BoardPicture, Mode, Sitting, rivals_of
 from salvo_lab.human.snapshot import SUNK, Snapshot
 

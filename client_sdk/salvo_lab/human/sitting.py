@@ -35,8 +35,8 @@ from salvo_lab.human.channel import (
 )
 from salvo_lab.human.cursor import Cursor
 from salvo_lab.human.keys import AGAIN, CHOOSE, IN_GAME, LEAVE, NEXT_BOARD, TO_A_SQUARE
-from salvo_lab.human.setting_up import Action, SettingUp
 from salvo_lab.human.setup import Setup
+from salvo_lab.human.setup_actions import Action, SettingUp
 from salvo_lab.human.snapshot import Snapshot, incoming_words
 
 #: Lines of news that are stored.

@@ -16,12 +16,12 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, ClassVar, Final, NamedTuple
 
 from salvo.adapter import Adapter, made
+from salvo.bot_sources import load
 from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MAX_UNSAID, Bot
 from salvo.programs.keeper import how_it_ended
 from salvo.rules import Fleet, RuleBook
-from salvo.sources import load
 from salvo.view import Feed, Shot, View
 from salvo_lab.loaded_code import LoadedCode
 from salvo_lab.programs.worker_process import LOOK_SECONDS, WorkerProcess
@@ -147,12 +147,12 @@ def apart(
         context: how the process is started, from :func:`multiprocessing.get_context`.
         load_seconds: how long that may take.
         seconds: how long any of the bot's methods may take.
-        strict: as in :func:`salvo.sources.load`.
+        strict: as in :func:`salvo.bot_sources.load`.
         others: as in :class:`WorkerProcess`.
         waiting: called about ten times a second; an exception from it ends the process.
 
     Raises:
-        BotError: as :func:`salvo.sources.load`; :class:`Lost`.
+        BotError: as :func:`salvo.bot_sources.load`; :class:`Lost`.
     """
     process = WorkerProcess(context, _serve, source, strict, others=others)
     try:

@@ -15,6 +15,7 @@ from typing import IO
 from salvo import messages as m
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
+from salvo.bot_sources import load
 from salvo.codec.program_lines import (
     Answer,
     EndTold,
@@ -32,7 +33,6 @@ from salvo.errors import BotError, WireError
 from salvo.player import Bot
 from salvo.programs.process import answers_apart
 from salvo.rules import Fleet, RuleBook
-from salvo.sources import load
 from salvo.view import Feed, Shot, View
 
 

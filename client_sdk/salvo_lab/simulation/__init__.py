@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Decisions", "Failure", "Played", "Seats", "Simulation", "seating", "simulate", "stream"]
 
-#: A bot's source for :func:`salvo.sources.load`, or its class.
+#: A bot's source for :func:`salvo.bot_sources.load`, or its class.
 Source = str | type[Bot]
 Bots = Sequence[Source] | Mapping[str, Source]
 

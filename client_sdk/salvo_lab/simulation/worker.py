@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
-from salvo import sources
+from salvo import bot_sources
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
+from salvo.bot_sources import load
 from salvo.errors import BotError, SalvoError
 from salvo.player import Bot
 from salvo.programs.process_pool import ProgramPool
 from salvo.rules import Fleet, RuleBook
-from salvo.sources import load
 from salvo_lab import arena
 from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Supervision
 from salvo_lab.loaded_code import LoadedCode
@@ -61,8 +61,8 @@ class Run(ABC, Generic[R]):
     """What is the same for all games that processes play; it is pickled.
 
     Attributes:
-        bots: by name; a source of :func:`salvo.sources.load`, or a class.
-        strict: as in :func:`salvo.sources.load`.
+        bots: by name; a source of :func:`salvo.bot_sources.load`, or a class.
+        strict: as in :func:`salvo.bot_sources.load`.
     """
 
     bots: Mapping[str, str | type[Bot]]
@@ -79,7 +79,7 @@ class Run(ABC, Generic[R]):
 
 def is_program(bot: str | type[Bot]) -> bool:
     """Whether a bot is a program, which is started for a game."""
-    return isinstance(bot, str) and sources.is_program(bot)
+    return isinstance(bot, str) and bot_sources.is_program(bot)
 
 
 class Player(ABC, Generic[R]):

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from salvo import topics
 from salvo_audit.check import keys
 from salvo_audit.check.commands import JudgedCommand
-from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.own_broker import ReceivedPublication
 from salvo_audit.check.table import Cell, StagedTable, cells_of
 
 #: More are a flood, which is not answered any more.

@@ -15,7 +15,7 @@ from salvo import topics
 from salvo.errors import WireError
 from salvo.v1 import commands_pb2 as pb
 from salvo_audit.check import keys, schema
-from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.own_broker import ReceivedPublication
 
 #: Which message of the schema each topic carries, for those whose body is signed the message that says so.
 _SIGNED: Final = {

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from salvo import topics
 from salvo_audit.check.answers import Judge, ServerAnswers
 from salvo_audit.check.commands import CommandReader, JudgedCommand
-from salvo_audit.check.door import Guest, ReceivedPublication, matches
+from salvo_audit.check.own_broker import Guest, ReceivedPublication, matches
 
 
 class ObservedClient:
-    """Learns what the client does; a :class:`~salvo_audit.check.door.DoorListener`.
+    """Learns what the client does; a :class:`~salvo_audit.check.own_broker.DoorListener`.
 
     Attributes:
         guests: its connections, in order.

@@ -11,7 +11,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from salvo_audit.check.catalog import CLAIMS
-from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.own_broker import ReceivedPublication
 from salvo_audit.check.results import CaseFailure, CaseOutcome, CaseVerdict
 from salvo_audit.check.table import VERSION
 from salvo_display.web_page import house_style, text_of

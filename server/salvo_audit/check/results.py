@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from salvo_audit.check.door import ReceivedPublication
+from salvo_audit.check.own_broker import ReceivedPublication
 
 
 class Grade(StrEnum):

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from salvo import topics
 from salvo_audit.check.answers import MOST_REFUSED, ServerAnswers
-from salvo_audit.check.door import JudgeDoor, ReceivedPublication
 from salvo_audit.check.observed import ObservedClient
+from salvo_audit.check.own_broker import JudgeDoor, ReceivedPublication
 from salvo_audit.check.program import ClientProgram
 from salvo_audit.check.results import Results
 from salvo_audit.check.table import StagedSalvo, StagedTable

@@ -14,7 +14,7 @@ from salvo.cli.output import has_terminal
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.net.tls import client_context
-from salvo.unused import Unused, unencrypted
+from salvo.unused_options import Unused, unencrypted
 from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine, is_here
 from salvo_display.replay_text import counted
 from salvo_server.local_servers import RunningServer, running_servers

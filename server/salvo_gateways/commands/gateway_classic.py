@@ -14,7 +14,7 @@ from salvo.cli.checked import Checked
 from salvo.cli.output import Integer, Number
 from salvo.player import Bot
 from salvo.rules import RuleBook
-from salvo.unused import Unused, is_set
+from salvo.unused_options import Unused, is_set
 from salvo_gateways.classic import END_SECONDS, ClassicRole, check, door
 from salvo_gateways.classic.bus import Bus
 from salvo_gateways.classic.caller import call_repeatedly
@@ -31,7 +31,7 @@ from salvo_lab.human import HUMAN
 from salvo_server.brokers.embedded.addresses import split_address
 
 if TYPE_CHECKING:
-    from salvo_lab.human.facing import Place
+    from salvo_lab.human.at_gateway import Place
 
 
 @click.command(
@@ -140,7 +140,7 @@ def command(
 
 
 def _person(role: str, *, browser: bool) -> Place:
-    from salvo_lab.human.facing import Place  # which needs what draws the screen
+    from salvo_lab.human.at_gateway import Place  # which needs what draws the screen
 
     return Place(role, browser=browser)
 

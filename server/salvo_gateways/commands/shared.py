@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from salvo import sources
+from salvo import bot_sources
 from salvo.errors import BotError, SalvoError
 from salvo.player import Bot
 from salvo.rules import RuleBook
@@ -54,7 +54,7 @@ def opponent_option(text: str, *, other: str | None = None, **given: Any) -> Cal
 
     def load(_: click.Context, __: click.Parameter, source: str | None) -> Callable[[], Bot] | str | None:
         try:
-            return source if source in (None, other) else sources.load(source)
+            return source if source in (None, other) else bot_sources.load(source)
         except BotError as error:
             raise click.BadParameter(error.text) from None
 

@@ -17,7 +17,7 @@ from salvo.cli.checked import Checked
 from salvo.cli.options import json_option
 from salvo.cli.output import print_table, write_page
 from salvo.errors import SalvoError
-from salvo.unused import Unused, is_set
+from salvo.unused_options import Unused, is_set
 from salvo_display.replay_text import counted
 from salvo_display.replay_text import when as time_of
 from salvo_server.commands.backup import settings_of

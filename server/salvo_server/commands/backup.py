@@ -11,7 +11,7 @@ import click
 
 from salvo.distribution import __version__
 from salvo.net.mqtt import without_password
-from salvo.unused import UnusedOption
+from salvo.unused_options import UnusedOption
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.local_servers import only_server
 from salvo_server.settings import ServerSettings, identity_path, load_settings, roster_path

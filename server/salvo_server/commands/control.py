@@ -18,7 +18,7 @@ from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, MissingExtra, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.unused import Unused, is_set, unencrypted
+from salvo.unused_options import Unused, is_set, unencrypted
 from salvo_display.opener import opener
 from salvo_server.hosting import HostAnswer, HostDesk, read_argument
 from salvo_server.screen_users import ScreenUsers

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from salvo import messages as m
+from salvo.bot_sources import load
 from salvo.cli.options import RULES
 from salvo.cli.output import Integer, has_terminal, places_line, winner_line
 from salvo.client import play as play_contest
@@ -17,7 +18,6 @@ from salvo.messages import State
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
-from salvo.sources import load
 from salvo.table_state import TableState
 from salvo.view import Shot
 from salvo_display.boards.text_boards import Boards

@@ -10,7 +10,7 @@ import click
 from salvo.cli.checked import DEFAULT_BROKER, Checked
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
-from salvo.unused import Unused
+from salvo.unused_options import Unused
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.local_servers import only_server, running_servers
 from salvo_server.settings import roster_if_any

@@ -41,7 +41,7 @@ from salvo.codec.log import (
     write_entry,
     write_hidden,
 )
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.rate_limit import Bucket, Rate
 
 #: Inputs that are public.

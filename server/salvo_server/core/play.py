@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.effects import Effects, StepNews
 from salvo_server.core.journal_interface import (

@@ -20,7 +20,7 @@ from salvo.codec.log import SECRET_BYTES
 from salvo.codec.steps import read_input
 from salvo.errors import WireError
 from salvo.rules import SALVO, RuleBook
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_server.core.log import ServerIdentity, TableLog
 from salvo_server.core.referee import Referee

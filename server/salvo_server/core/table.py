@@ -18,7 +18,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.header import Header, write_header
 from salvo.codec.steps import write_input
 from salvo.distribution import __version__
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.referee import Referee
 
 #: What stays retained after a reset (SALVO-END-4).

@@ -14,7 +14,7 @@ from salvo.codec.log import Entry, LogEnd, LogStep, Opening
 from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
 from salvo.fairness.proof import SentBody, has_begun
-from salvo.step import Step
+from salvo.table_step import Step
 
 #: How people read whose fault it is.
 BLAME: Final = {

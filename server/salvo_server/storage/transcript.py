@@ -25,7 +25,7 @@ from salvo.codec.steps import MAX_LINE_BYTES, public_announcements, write_announ
 from salvo.codec.transcript import EndOfGame, StepLine, read_line, write_end, write_step
 from salvo.distribution import __version__
 from salvo.errors import SalvoError, WireError
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo.text_files import lines_of, missing_file, unread
 from salvo_server.core.journal_interface import SavedGame
 from salvo_server.core.recovery import execute_step, open_table

@@ -22,7 +22,7 @@ from salvo.codec.header import Header
 from salvo.codec.log import sign_entry
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
-from salvo.step import Step
+from salvo.table_step import Step
 from salvo_server.core.journal_interface import GameOpened, SavedGame, StepTaken
 from salvo_server.core.log import GameLog, ServerIdentity, game_secret
 from salvo_server.storage.identity import Identity

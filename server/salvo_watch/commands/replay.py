@@ -14,7 +14,7 @@ from salvo.cli.checked import Checked
 from salvo.cli.options import json_option
 from salvo.cli.output import Integer, has_terminal, keep_recorded, look_again, places_line, write_page
 from salvo.messages import State
-from salvo.unused import Unused, is_set
+from salvo.unused_options import Unused, is_set
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page

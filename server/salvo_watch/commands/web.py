@@ -34,7 +34,7 @@ from salvo_watch.archive import Archive
 try:
     import uvicorn
 
-    from salvo_server.web_door import Door, Hatch, behind_a_door
+    from salvo_server.web_limits import Door, Hatch, behind_a_door
     from salvo_watch.web.app import Front, application
     from salvo_watch.web.games import routes
     from salvo_watch.web.mqtt_channel import MAX_MESSAGE_BYTES, Upstream

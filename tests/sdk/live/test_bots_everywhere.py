@@ -21,8 +21,8 @@ from kit.failing_bots import LINE, OURS, failing_bot
 from kit.players import Announced, join
 from kit.processes import without_settings
 from salvo.adapter import closing
+from salvo.bot_sources import make
 from salvo.errors import BotError
-from salvo.sources import make
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import simulate

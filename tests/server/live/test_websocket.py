@@ -16,8 +16,8 @@ from websockets.typing import Subprotocol
 
 from kit.raw import PATIENCE_SECONDS, connect_packet, publish_packet, subscribe_packet
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.brokers.embedded.edges import IDLE_FRAMES
 from salvo_server.brokers.embedded.limits import Access
+from salvo_server.brokers.embedded.tcp_and_websocket import IDLE_FRAMES
 
 
 @pytest.fixture

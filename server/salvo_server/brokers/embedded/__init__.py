@@ -2,7 +2,7 @@
 
 A contest runs on mosquitto; this one needs no installation. A message goes
 
-    edges.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> broker.publish -> retained
+    tcp_and_websocket.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> broker.publish -> retained
         -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge
 
 and the server of this process takes part without edges, peers and packets

@@ -23,7 +23,6 @@ from amqtt.broker import Broker
 from amqtt.contexts import ListenerType
 
 from salvo_server.brokers.embedded.addresses import BACKLOG
-from salvo_server.brokers.embedded.edges import Listener, TcpEdge, TransportEdge, WebSocketEdge
 from salvo_server.brokers.embedded.limits import READ_BYTES, WEBSOCKET_READ_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import Pace, retained_price
 from salvo_server.brokers.embedded.packets import AS_PUBLISHED, NO_LOCAL, Message, Reason
@@ -32,6 +31,7 @@ from salvo_server.brokers.embedded.plain_http import is_of_another_site
 from salvo_server.brokers.embedded.retained import Retained, RetainedMessage, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.sessions import Receiver, Session, Sessions
+from salvo_server.brokers.embedded.tcp_and_websocket import Listener, TcpEdge, TransportEdge, WebSocketEdge
 from salvo_server.brokers.embedded.tls import TlsListener
 from salvo_server.brokers.embedded.wills import Wills
 

@@ -12,7 +12,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from kit.web_front import in_this_process
-from salvo_server.web_door import Door
+from salvo_server.web_limits import Door
 
 SECONDS = 60.0
 #: Other addresses of this machine than the one that proxies have.
