@@ -31,6 +31,7 @@ ANNEXES: Final = {
 QUICK: Final = "not needs and not long and not slow"
 #: Tests of the whole, which are not in the copy: of documents, and of files that several packages' commands read.
 OF_THE_WHOLE: Final = (
+    "tests/whole/test_document_000.py",
     "tests/whole/test_documents.py",
     "tests/whole/test_files_of_releases.py",
     "tests/whole/live/test_readme.py",
