@@ -1,7 +1,7 @@
 """Every topic, once: who publishes it, who may read it, whether it is retained, what it carries.
 
 Everything that needs a topic's name uses this table: the codecs, the server's subscriptions, the rights that a broker
-enforces (:mod:`salvo.permissions`), the published contract. Nothing here reads payloads.
+enforces (:mod:`salvo.roles_and_rights`), the published contract. Nothing here reads payloads.
 
 A table's topics begin with its prefix: none for the default table (which keeps the specification's topics as they are),
 ``/NAME`` for an additional one (SALVO-TOPIC-1).

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from salvo.errors import SalvoError
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.topics import check_name
 from salvo_gateways.errors import GatewayError
 from salvo_server.storage.roster import Credentials, Roster

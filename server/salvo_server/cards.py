@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo_display.web_page import emblems, text_of
 from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.qr import qr_code

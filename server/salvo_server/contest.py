@@ -18,7 +18,7 @@ from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.table_step import Step
 from salvo_server.brokers import embedded
 from salvo_server.brokers.embedded.addresses import check_free

@@ -28,7 +28,7 @@ from salvo.codec.command_writer import (
 from salvo.codec.commands import Line
 from salvo.codec.json_codec import Codec
 from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
 from salvo_server.core import authenticator as gates

@@ -20,7 +20,7 @@ from kit.brokers import serving
 from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from kit.socketless import Hall, run
 from kit.waiting import until
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded import peers, tcp_and_websocket
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import READ_BYTES, BrokerLimits

@@ -24,7 +24,7 @@ from kit.programs import needs
 from kit.secured import SECONDS
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo_server.brokers.mosquitto import dynamic_security
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.storage.register import Account

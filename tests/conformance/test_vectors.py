@@ -39,7 +39,7 @@ from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest, read
 from salvo.codec.recap_reader import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.starter import draw_starter
 from salvo.view import Feed, Shot, View, board_shots

@@ -17,7 +17,7 @@ from kit.waiting import until
 from salvo.client import play as play_contest
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.rules import SALVO
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker

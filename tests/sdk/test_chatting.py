@@ -10,7 +10,7 @@ import pytest
 from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import permissions
+from salvo import roles_and_rights
 from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import read_chat
@@ -48,7 +48,7 @@ def test_a_session_says_a_line_at_its_table() -> None:
     line = session.say(" Ahoy! ", "you")
     assert (line.topic, line.retain) == ("/blue/players/me/say", False)
     assert read_chat(line.payload) == Line(" Ahoy!", "you")
-    assert permissions.may(permissions.Role.TEAM, "me", ["blue"], permissions.Action.PUBLISH, line.topic)
+    assert roles_and_rights.may(roles_and_rights.Role.TEAM, "me", ["blue"], roles_and_rights.Action.PUBLISH, line.topic)
     with pytest.raises(WireError, match="bad_text"):
         session.say("two\nlines")
 

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from paho.mqtt.matcher import MQTTMatcher
 
-from salvo import permissions, topics
+from salvo import roles_and_rights, topics
 from salvo.errors import WireError
-from salvo.permissions import Action, Role
+from salvo.roles_and_rights import Action, Role
 from salvo.topics import Publisher, Reader
 
 NAMES = ("red", "blue", "Red", "red2")
@@ -33,7 +33,7 @@ any_topic = st.one_of(
 some_tables = st.lists(st.sampled_from(TABLES), unique=True).map(tuple)
 
 
-def matched(rights: tuple[permissions.Right, ...], action: Action, topic: str) -> bool:
+def matched(rights: tuple[roles_and_rights.Right, ...], action: Action, topic: str) -> bool:
     """What a broker makes of the filters (MQTT 3.1.1, 4.7)."""
     matcher: Any = cast(Any, MQTTMatcher)()
     for right in rights:
@@ -53,7 +53,7 @@ def matched(rights: tuple[permissions.Right, ...], action: Action, topic: str) -
 def test_filters_and_single_topics_say_the_same(
     role: Role, name: str, tables: tuple[str, ...], action: Action, topic: str
 ) -> None:
-    assert matched(permissions.rights(role, name, tables), action, topic) == permissions.may(
+    assert matched(roles_and_rights.rights(role, name, tables), action, topic) == roles_and_rights.may(
         role, name, tables, action, topic
     )
 
@@ -68,11 +68,11 @@ def test_a_host_acts_and_reads_its_refusals_and_nobody_else_acts(role: Role, nam
     with contextlib.suppress(WireError):
         address = topics.parse(topic)
     is_act = address is not None and address.topic is topics.HOST and address.table in TABLES
-    if permissions.may(role, name, TABLES, Action.PUBLISH, topic):
+    if roles_and_rights.may(role, name, TABLES, Action.PUBLISH, topic):
         assert is_act == (role is Role.HOST) or role is Role.SERVER
     if role is Role.HOST:
-        assert permissions.may(role, name, TABLES, Action.PUBLISH, topic) == is_act
-        if address is not None and permissions.may(role, name, TABLES, Action.RECEIVE, topic):
+        assert roles_and_rights.may(role, name, TABLES, Action.PUBLISH, topic) == is_act
+        if address is not None and roles_and_rights.may(role, name, TABLES, Action.RECEIVE, topic):
             own = address.topic is topics.ERROR and address.player == name
             assert own or address.topic.reader is Reader.EVERYBODY
 
@@ -86,14 +86,14 @@ def test_anybody_publishes_what_some_team_may_and_reads_nothing_that_is_for_the_
         address = topics.parse(topic)
         published = address.table in TABLES and address.topic.publisher in (Publisher.TEAM, Publisher.OWNER)
         received = address.table in TABLES and address.topic.reader in (Reader.EVERYBODY, Reader.OWNER)
-    assert permissions.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == published
-    assert permissions.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == received
+    assert roles_and_rights.may(Role.ANYBODY, "", TABLES, Action.PUBLISH, topic) == published
+    assert roles_and_rights.may(Role.ANYBODY, "", TABLES, Action.RECEIVE, topic) == received
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
 def test_rights_that_name_players_and_ships_end_where_these_names_end(role: Role, name: str, topic: str) -> None:
-    narrow = permissions.rights(role, name, TABLES, players=("red", "blue"), ships=("carrier",))
-    wide = permissions.rights(role, name, TABLES)
+    narrow = roles_and_rights.rights(role, name, TABLES, players=("red", "blue"), ships=("carrier",))
+    wide = roles_and_rights.rights(role, name, TABLES)
     for action in Action:
         allowed = matched(narrow, action, topic)
         assert not allowed or matched(wide, action, topic)
@@ -104,12 +104,12 @@ def test_rights_that_name_players_and_ships_end_where_these_names_end(role: Role
 
 
 def test_no_wildcard_is_left_in_what_a_team_may_publish_once_players_and_ships_are_named() -> None:
-    rights = permissions.rights(Role.TEAM, "red", ("", "final"), players=("red", "blue"), ships=("carrier",))
+    rights = roles_and_rights.rights(Role.TEAM, "red", ("", "final"), players=("red", "blue"), ships=("carrier",))
     published = [right.filter for right in rights if right.action is Action.PUBLISH]
     assert {"/players/blue/fire", "/final/players/red/fire", "/players/red/ships/carrier/place"} <= set(published)
     assert not [each for each in published if "+" in each or "#" in each]
 
 
 def test_a_team_and_its_screen_read_the_same() -> None:
-    team, screen = (permissions.rights(role, "red", TABLES) for role in (Role.TEAM, Role.SCREEN))
+    team, screen = (roles_and_rights.rights(role, "red", TABLES) for role in (Role.TEAM, Role.SCREEN))
     assert {right for right in team if right.action is Action.RECEIVE} == set(screen)

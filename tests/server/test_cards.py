@@ -11,7 +11,7 @@ import pytest
 
 from kit import command_line
 from salvo.cli import output
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo_server.cards import Venue, cards_page
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Member, Roster

@@ -11,7 +11,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedPlacement, read_command
 from salvo.codec.command_writer import write_placement
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, salt_of
 from salvo_server.core.authenticator import Authenticator, Opened

@@ -18,7 +18,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_writer import write_host
 from salvo.messages import Limits, State
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.seal import Sealer, derive_key
 from salvo_server.core.journal_interface import SavedGame
 from salvo_server.service import Service

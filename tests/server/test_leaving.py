@@ -19,7 +19,7 @@ from salvo.codec.command_writer import write_leave, write_participation, write_p
 from salvo.codec.log_reader import Fault
 from salvo.fairness.proof import write_sent
 from salvo.messages import State
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.recaps import Recaps

@@ -24,11 +24,11 @@ from kit.services import serve
 from kit.stage import secret
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import permissions, topics
+from salvo import roles_and_rights, topics
 from salvo.codec import announcement_writer
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
-from salvo.permissions import Action, Role
+from salvo.roles_and_rights import Action, Role
 from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo.rules.game import Game
 from salvo.rules.starter import draw_starter
@@ -361,7 +361,7 @@ def play(plan: Plan, draw: m.Draw = m.Draw.SEED) -> Played:
 
 @cache
 def _reads(role: Role, name: str, topic: str) -> bool:
-    return permissions.may(role, name, ("",), Action.RECEIVE, topic)
+    return roles_and_rights.may(role, name, ("",), Action.RECEIVE, topic)
 
 
 def read_by(role: Role, name: str, played: Played) -> list[Recorded]:

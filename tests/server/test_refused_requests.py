@@ -11,7 +11,7 @@ from salvo import messages as m
 from salvo.codec.command_writer import write_shot
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.seal import Sealer
 from salvo_server.core import authenticator
 from salvo_server.core.rate_limit import REFUSALS

@@ -16,7 +16,7 @@ from kit.proofs import SMALL, Played
 from salvo.errors import SalvoError
 from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.proof import Proof
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.rules.files import load_book
 from salvo.text_files import read_secret
 from salvo_lab.bots.random_bot import RandomBot

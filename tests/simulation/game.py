@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from salvo.errors import SalvoError
 from salvo.messages import PROTOCOL, Draw, Limits, State
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
 from salvo_server.storage.register import Account, Register
 from simulation import checks, faults, settings, sharing

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from salvo import messages as m
-from salvo import permissions, table_state
+from salvo import roles_and_rights, table_state
 from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import State
 from salvo.net.inbound import Inbound
@@ -47,8 +47,8 @@ def test_a_watcher_subscribes_to_nothing_that_it_may_not_read() -> None:
     held, _ = connected(Watcher, "blue")
     for topic_filter in held.filters:
         topic = topic_filter.replace("+", "x")
-        role = permissions.Role.WATCHER
-        assert permissions.may(role, "hall", ["blue"], permissions.Action.RECEIVE, topic), topic_filter
+        role = roles_and_rights.Role.WATCHER
+        assert roles_and_rights.may(role, "hall", ["blue"], roles_and_rights.Action.RECEIVE, topic), topic_filter
 
 
 @pytest.mark.parametrize(

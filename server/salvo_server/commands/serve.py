@@ -11,7 +11,7 @@ import click
 
 from salvo.cli.logs import VARIABLE, set_log_format
 from salvo.net.mqtt import BrokerUrl, without_password
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.commands.serve_keys import host_keys
 from salvo_server.commands.serve_report import WEB_FRONT, ServeReport

@@ -16,7 +16,7 @@ from salvo.cli.options import json_option
 from salvo.cli.output import Integer, check_page, write_page
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.unused_options import Unused, is_unset
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
 from salvo_server.local_servers import RunningServer, reached_at, running_servers

@@ -20,7 +20,7 @@ from typing import Final, Literal
 
 from salvo.atomic_file import create_file, replace_file
 from salvo.errors import MissingExtra, SalvoError, WireError
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.text_files import read_text
 from salvo.topics import check_name
 from salvo.user_folders import private_folder

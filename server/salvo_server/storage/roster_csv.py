@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.text_files import read_text
 from salvo_server.storage.roster import ROLES, SCREENS, RosterEntry, RosterError
 

@@ -10,7 +10,7 @@ import pytest
 
 from kit.browser import browser
 from kit.programs import needs
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo_server.cards import Venue, cards_page
 from salvo_server.storage.roster import Member
 

@@ -19,8 +19,8 @@ from kit.programs import needs
 from kit.waiting import until as until_true
 from salvo import topics
 from salvo.net.mqtt import Connection
-from salvo.permissions import Role
 from salvo.player import Answer, Bot
+from salvo.roles_and_rights import Role
 from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest

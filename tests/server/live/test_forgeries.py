@@ -27,7 +27,7 @@ from kit.web_front import web_front
 from salvo import topics
 from salvo.codec.command_writer import write_placement
 from salvo.net.mqtt import BrokerUrl
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo.rules import SALVO
 from salvo.seal import Sealer, make_blob
 from salvo_server.brokers.mosquitto.config import open_server

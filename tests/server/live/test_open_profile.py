@@ -25,7 +25,7 @@ from kit.programs import BROKERS
 from kit.secured import Client
 from salvo import topics
 from salvo.net.mqtt import BrokerUrl
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import open_server

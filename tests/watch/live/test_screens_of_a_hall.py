@@ -19,7 +19,7 @@ import pytest
 from kit.guarded import Guarded, guarded, wait_for_users
 from kit.programs import BROKERS
 from salvo.net.takeover import ESTABLISHED_SECONDS
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 
 _SECONDS = 60.0
 

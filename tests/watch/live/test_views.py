@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kit.guarded import guarded, play, wait_for_users
 from kit.processes import started, without_settings
-from salvo.permissions import Role
+from salvo.roles_and_rights import Role
 
 
 def test_the_command_follows_a_game_to_its_end_and_shows_no_board(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable
 
-from salvo import permissions
-from salvo.permissions import Role
+from salvo import roles_and_rights
+from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
 from salvo_server.storage.register import Account
 
@@ -44,7 +44,7 @@ class OpenAccess(Access):
         if action == "subscribe":
             return True
         role = Role.SERVER if self.is_server(client_id, username) else Role.ANYBODY
-        return permissions.may(role, "", self._tables, permissions.Action(action), topic)
+        return roles_and_rights.may(role, "", self._tables, roles_and_rights.Action(action), topic)
 
     def publisher_of(self, client_id: str) -> str | None:
         return client_id

@@ -7,8 +7,8 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from salvo import permissions, topics
-from salvo.permissions import Role
+from salvo import roles_and_rights, topics
+from salvo.roles_and_rights import Role
 from salvo.topics import Publisher
 from salvo_server.brokers.embedded.limits import Access, Action
 from salvo_server.storage.register import Account
@@ -108,7 +108,7 @@ class _Snapshot:
         self.decided: dict[tuple[str | None, Action, str], bool] = {}
         self._tables = frozenset(tables)
         for account in self.accounts.values():
-            permissions.rights(account.role, account.name, self._tables)  # refuses a name that is none
+            roles_and_rights.rights(account.role, account.name, self._tables)  # refuses a name that is none
         self._nobodys_secret = secrets.token_urlsafe(16).encode()
 
     def admits(self, username: str | None, password: str | None) -> bool:
@@ -127,6 +127,6 @@ class _Snapshot:
             return True
         if len(self.decided) >= _REMEMBERED:
             self.decided.clear()
-        allowed = permissions.may(account.role, account.name, self._tables, permissions.Action(action), topic)
+        allowed = roles_and_rights.may(account.role, account.name, self._tables, roles_and_rights.Action(action), topic)
         self.decided[key] = allowed
         return allowed

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from salvo import permissions
+from salvo import roles_and_rights
 from salvo.atomic_file import create_file, replace_file
 from salvo.errors import SalvoError
-from salvo.permissions import Action, Role
+from salvo.roles_and_rights import Action, Role
 from salvo_server.brokers.mosquitto.dynamic_security import (
     COMMANDS,
     DEFAULT_ACCESS,
@@ -317,13 +317,13 @@ def write_open(
 
 def open_rights(server: Account, tables: Sequence[str]) -> str:
     """Return the text of mosquitto's ``acl_file``, where a pattern without a variable is for all clients."""
-    everything = dict.fromkeys(right.filter for right in permissions.rights(Role.SERVER, "", tables))
+    everything = dict.fromkeys(right.filter for right in roles_and_rights.rights(Role.SERVER, "", tables))
     lines = [
         "# Who may do what in an open contest, written by Salvo. This user's name is the server's secret.",
         f"user {server.user}",
         *(f"topic readwrite {each}" for each in everything),
         "",
-        *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in permissions.rights(Role.ANYBODY, "", tables)),
+        *(f"pattern {_ACL_WORDS[action]} {each}" for action, each in roles_and_rights.rights(Role.ANYBODY, "", tables)),
     ]
     return "\n".join(lines) + "\n"
 

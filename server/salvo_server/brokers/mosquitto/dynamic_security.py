@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from salvo import permissions
+from salvo import roles_and_rights
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.permissions import Action, Right, Role
+from salvo.roles_and_rights import Action, Right, Role
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
@@ -80,7 +80,7 @@ def roles_of(
     tables, players, ships = tuple(tables), tuple(players), tuple(ships)
     common = _common_acls(account.role, tables, players, ships)
     # Without those who may be shot at, whom all accounts of the kind have in common: each has 300 of them among 300.
-    own = _acls(permissions.rights(account.role, account.name, tables, players=(), ships=ships)) - common
+    own = _acls(roles_and_rights.rights(account.role, account.name, tables, players=(), ships=ships)) - common
     roles = {f"{ROLE_PREFIX}{account.role}": common}
     if own:
         roles[f"{ROLE_PREFIX}{account.role} {account.name}"] = own
@@ -92,7 +92,7 @@ def _common_acls(
     role: Role, tables: tuple[str, ...], players: tuple[str, ...], ships: tuple[str, ...]
 ) -> frozenset[Acl]:
     """Return the rights that do not depend on an account's name."""
-    one, another = (_acls(permissions.rights(role, name, tables, players=players, ships=ships)) for name in "ab")
+    one, another = (_acls(roles_and_rights.rights(role, name, tables, players=players, ships=ships)) for name in "ab")
     return one & another
 
 
