@@ -88,7 +88,6 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
             (README, f"{words[rulesets - 1].title()} other rulesets come with Salvo"),
             (DOCS / "rules.md", f"one of {words[rulesets]} rulesets"),
             (SETTINGS, f"another of the {words[rulesets]} rulesets"),
-            (DOCS / "glossary.md", f"{words[rulesets].title()} come with Salvo"),
             (ROOT / "proto/README.md", f"{words[rulesets].title()} rulesets come with Salvo"),
         ],
         "a comparison": [
