@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-# Most quick tests compute; of the others many wait for processes and for time to pass, so five keep two cores busy.
+# Most quick tests compute; of the others many wait for processes and for time to pass, so four keep two cores busy.
 # Each of them first imports all tests, which takes it some seconds.
 QUICK ?= -n 3 --dist worksteal
-TESTS ?= -n 5 --dist worksteal
+TESTS ?= -n 4 --dist worksteal
 SEEDS ?= 1000
 FIRST ?= 1
 JOBS ?= 2
@@ -22,7 +22,7 @@ BOARDS ?= 10000
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check types compiled slow bench numbers load simulate chaos failover fuzz mutants compose-test annexes pictures docs dist wheel-test format contract clean
+.PHONY: demo test check pytest types compiled slow bench numbers load simulate chaos failover fuzz mutants compose-test annexes pictures docs dist wheel-test format contract clean
 
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
@@ -34,14 +34,16 @@ check: $(READY)          ## format, lint, types, import contracts, the site, and
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(MAKE) --jobs=2 types compiled docs
+	$(MAKE) --jobs=3 types docs pytest
+
+pytest: compiled
 	$(BIN)/pytest $(TESTS) -m 'not slow'
 
 types: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Six processes that start together would each compile every test; this does it once, on the core that mypy leaves idle.
+# Processes that start together would each compile every test; this does it once, on the core that mypy leaves idle.
 # A test that cannot be imported is reported when the tests run.
 compiled: $(READY)
 	-@$(BIN)/pytest --collect-only --quiet >/dev/null 2>&1
