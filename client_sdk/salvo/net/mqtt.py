@@ -19,12 +19,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import paho.mqtt.client as paho
 from paho.mqtt.client import convert_disconnect_error_code_to_reason_code
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
+from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
@@ -57,6 +58,9 @@ REFUSED_SECONDS: Final = 60.0
 _FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
 #: Those of them that are about user and password.
 _UNKNOWN_USER: Final = frozenset({0x86, 0x87})
+_MID_BYTES: Final = 2
+#: What paho tells of an acknowledgement that says nothing more, as all of MQTT 3.1.1 do.
+_TAKEN: Final = (ReasonCode(PacketTypes.PUBACK), Properties(PacketTypes.PUBACK))  # type: ignore[no-untyped-call]
 #: paho's name for a connection closed by the other side.
 _ENDED: Final = convert_disconnect_error_code_to_reason_code(MQTTErrorCode.MQTT_ERR_CONN_LOST)
 
@@ -546,6 +550,14 @@ class _Client(paho.Client):
         self.plain = super()._create_socket_connection()
         self.plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self.plain
+
+    def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:
+        # paho's own makes reason and properties anew for each, which is most of what an acknowledgement costs.
+        packet = self._in_packet["packet"]
+        mid = int.from_bytes(packet, "big")
+        if len(packet) == _MID_BYTES and mid in self._out_messages:
+            return self._do_on_publish(mid, *_TAKEN)
+        return super()._handle_pubackcomp(cmd)
 
     def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
         # paho's own has no name for the socket before the handshake, so nobody could close it after a failed one.
