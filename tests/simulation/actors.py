@@ -15,7 +15,7 @@ from salvo import messages as m
 from salvo.bot_sources import load
 from salvo.client import Contestant
 from salvo.codec.command_writer import write_host
-from salvo.events import Event, Refused
+from salvo.events import Event, GameEnded, Refused
 from salvo.net.inbound import Inbound
 from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
@@ -248,12 +248,14 @@ class Team(Member):
 
     Attributes:
         choices: every answer of the bot, over all incarnations.
+        ends: what this incarnation has learnt of games that are over.
         refusals: codes of what the server refused.
     """
 
     def __init__(self, world: World, broker: SimBroker, name: str, bot: str) -> None:
         super().__init__(world, broker, name)
         self.choices: list[Choice] = []
+        self.ends: list[GameEnded] = []
         self.refusals: list[str] = []
         self.session: Session
         self.contestant: Contestant
@@ -261,6 +263,7 @@ class Team(Member):
 
     def begin(self) -> None:
         world = self.world
+        self.ends = []
         self.edge = self.connect(clean=True)
         draw = crypto.random_bytes(self.name, world.random("seal", self.name, self.incarnation))
         sealer = Sealer(f"secret of {self.name}", crypto.salt(self.name, self.incarnation), draw)
@@ -283,6 +286,8 @@ class Team(Member):
         self.wake(MAX_WAIT_SECONDS)
 
     def _listen(self, event: Event) -> None:
+        if isinstance(event, GameEnded):
+            self.ends.append(event)
         if isinstance(event, Refused):
             self.refusals.append(event.code)
             self.world.say("%s is refused: %s", self.name, event)

@@ -273,17 +273,19 @@ def _untouched(view: View, player: Player, referee: Referee) -> set[Shot]:
 
 
 def _reported(team: Team, referee: Referee) -> None:
-    """The bot was told how it ended."""
-    game = referee.game
+    """The bot learnt how it ended; one that was started again after the end does not count the game."""
+    game, number = referee.game, referee.number
     assert game is not None
     winner = "" if game.winner is None else list(referee.players)[game.winner]
-    reports = [report for report in team.contestant.reports if report.game == referee.number]
-    hold(len(reports) == 1, "%s was told %d times how game %d ended", team.name, len(reports), referee.number)
-    hold(reports[0].winner == winner, "%s was told that %s won, not %s", team.name, reports[0].winner, winner)
-    hold(reports[0].aborted != game.over, "%s was told that game %d was aborted", team.name, referee.number)
-    hold(
-        set(reports[0].stats) == set(referee.players), "%s was told the figures of %s", team.name, set(reports[0].stats)
-    )
+    ends = [end for end in team.ends if end.game == number]
+    hold(len(ends) == 1, "%s learnt %d times how game %d ended", team.name, len(ends), number)
+    [end] = ends
+    hold(end.winner == winner, "%s learnt that %s won, not %s", team.name, end.winner, winner)
+    hold(end.aborted != game.over, "%s learnt that game %d was aborted", team.name, number)
+    hold(set(end.stats) == set(referee.players), "%s learnt the figures of %s", team.name, set(end.stats))
+    hold(not end.missed or team.incarnation > 1, "%s was there, and missed the end of game %d", team.name, number)
+    counted = [report for report in team.contestant.reports if report.game == number]
+    hold(len(counted) == int(not end.missed), "%s counted game %d %d times", team.name, number, len(counted))
 
 
 def _shots(contest: Contest, team: Team, player: Player, referee: Referee) -> None:
