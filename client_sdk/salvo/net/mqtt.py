@@ -555,8 +555,9 @@ class _Client(paho.Client):
         # paho's own makes reason and properties anew for each, which is most of what an acknowledgement costs.
         packet = self._in_packet["packet"]
         mid = int.from_bytes(packet, "big")
-        if len(packet) == _MID_BYTES and mid in self._out_messages:
-            return self._do_on_publish(mid, *_TAKEN)
+        with self._out_message_mutex:
+            if len(packet) == _MID_BYTES and mid in self._out_messages:
+                return self._do_on_publish(mid, *_TAKEN)
         return super()._handle_pubackcomp(cmd)
 
     def _ssl_wrap_socket(self, tcp_sock: socket.socket) -> ssl.SSLSocket:
