@@ -48,7 +48,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     return Tree(tmp_path, ("source",), {"tiny": Part(("source/*.py",), ("test_tiny.py",))})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_those_that_live_are_listed_unless_they_are_accepted(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--json", "--least", "51"], tree, EQUAL) == 1
     report = json.loads(capsys.readouterr().out)
@@ -62,14 +62,14 @@ def test_those_that_live_are_listed_unless_they_are_accepted(tree: Tree, capsys:
     assert (tree.root / "source" / "tiny.py").read_text() == TINY
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_tests_that_fail_by_themselves_find_nothing(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     (tree.root / "test_tiny.py").write_text("def test_wrong(): assert False")
     assert main(["--draw", "1"], tree, "") == 2
     assert "test_tiny.py::test_wrong fails without any error" in capsys.readouterr().err
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_test_that_fails_by_luck_finds_nothing(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     """It passes twice, while the tests are tried without an error, and fails from then on."""
     test = "from pathlib import Path\n"
@@ -79,7 +79,7 @@ def test_a_test_that_fails_by_luck_finds_nothing(tree: Tree, capsys: pytest.Capt
     assert "test_tiny.py::test_luck fails without any error, though not always" in capsys.readouterr().err
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_those_of_an_earlier_report_are_tried_again_and_must_be_found(
     tree: Tree, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,7 +105,7 @@ def test_a_test_is_named_whole(tree: Tree) -> None:
         assert copy.run(["test_tiny.py"], 60) == "test_tiny.py::test_a[x - y [z] z]"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_test_that_hangs_is_ended(tree: Tree) -> None:
     (tree.root / "test_tiny.py").write_text("def test_hangs():\n    while True: pass")
     with Copy(tree.root, tree.sources) as copy:

@@ -167,7 +167,7 @@ def test_a_game_that_is_not_over_or_not_there_is_not_found(site: Site, tmp_path:
             assert b"carrier" not in answer.body
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_luck_and_skill_are_reckoned_once_and_are_then_on_the_games_page(site: Site) -> None:
     [found] = _ids(site.get("/games", text="spaced-2-1"))
     path = f"/games/{found}/explain"

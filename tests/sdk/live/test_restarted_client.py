@@ -283,7 +283,7 @@ AGAIN = {"fleet_final", "wrong_state"}
     ],
     ids=lambda value: value.__name__.strip("_").replace("_", " ") if callable(value) else "",
 )
-@pytest.mark.parametrize("stage", [tutorial, SDK_IN_JAVASCRIPT], indirect=True)
+@pytest.mark.parametrize("stage", [pytest.param(tutorial, marks=pytest.mark.slow), SDK_IN_JAVASCRIPT], indirect=True)
 def test_a_client_that_was_killed_plays_its_game_to_the_end(
     stage: Stage, restart: Callable[[Stage], None], refused: set[str]
 ) -> None:

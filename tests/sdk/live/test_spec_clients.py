@@ -42,7 +42,7 @@ def _play(clients: list[SpecClient]) -> str:
     return winner
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_fresh_salt_for_every_message_plays_a_whole_game(broker: Broker, start_server: StartServer) -> None:
     """Each shot takes a key that is derived twice, at the client and at the server; so the rival makes it short."""
     received = Announced()

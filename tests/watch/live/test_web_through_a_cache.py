@@ -119,7 +119,7 @@ class _Page(threading.Thread):
 
 @needs("nginx")
 @needs("chromium")
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_crowd_behind_a_cache_sees_what_the_streams_have_shown_and_one_of_it_reaches_the_server(
     crowd: Crowd, shared: Browser
 ) -> None:
