@@ -35,7 +35,7 @@ ROOT: Final = Path(__file__).parents[2]
 BOTS: Final = ("random", "hunter", "density", "admiral")
 SEED: Final = "numbers"
 #: A bot that takes more processor time than this for a board, in seconds, is slow.
-SLOW_SECONDS: Final = 0.15
+SLOW_SECONDS: Final = 0.1
 #: Every row gets these parts of its boards, one after the other.
 PARTS: Final = (0.02, 0.1, 1.0)
 #: Between two saves of what was measured.
