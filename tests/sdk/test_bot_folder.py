@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import py_compile
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from salvo import bot_surroundings
 from salvo.bot_sources import load, make
 from salvo.errors import BotError
 from salvo.player import Bot
@@ -174,3 +176,14 @@ def test_a_mistake_in_a_helper_is_told_with_its_line(tmp_path: Path, broken: str
         file.write("\noops\n")
     with pytest.raises(BotError, match=line):
         arena.play({"mine": make(mine), "other": make("random")}, seed=1)
+
+
+def test_a_call_goes_on_when_another_thread_has_taken_away_what_happened_before() -> None:
+    """Bots play in several threads of one process, and a game ended with an IndexError."""
+    before, there = list(bot_surroundings.events), os.getcwd()
+    bot_surroundings.events.append(there)
+    try:
+        bot_surroundings.call("another", bot_surroundings.events.clear)
+        assert os.getcwd() == there
+    finally:
+        bot_surroundings.events[:] = before
