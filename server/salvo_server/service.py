@@ -84,7 +84,6 @@ class Service:
         counts: number of refused inputs by error code, for the log.
         listener: called once a step of a table is durable, with the table's name, the time, the input (None for the
             opening) and the announcements; for displays and reports.
-        batch: what the next commit makes durable.
         pending: the effects of this round, or of all rounds since the journal or the broker is away.
         on_round: called in each round with how late it is, ms: how long a message or a deadline may have waited for it.
     """
@@ -102,7 +101,6 @@ class Service:
     now: Callable[[], int]
     counts: Counter[str]
     listener: Listener | None
-    batch: Batch
     pending: Effects
     on_round: Callable[[int], None] = lambda late_ms: None
     _unread: list[Inbound] = field(default_factory=list)
@@ -162,7 +160,7 @@ class Service:
         if not self.outages.paused:
             self.link.flush(2.0)
             self._note_sent()
-            self.batch.ended = True
+            self.pending.records.ended = True
             self._commit()
         if self.outages.paused:
             self._publish_statuses(online=False)
@@ -244,10 +242,8 @@ class Service:
     def _settle(self) -> None:
         """Carry out the effects: commit; then, if the broker is there, publish, acknowledge and report to listeners."""
         pending = self.pending
-        self.batch.add(pending.records)
-        pending.records.clear()
         self._note_sent()
-        if not (self._commit() if self.batch else self._check_journal()) or not self.link.connected:
+        if not (self._commit() if pending.records else self._check_journal()) or not self.link.connected:
             return
         for topic, payload, retain in pending.publications:
             self.link.publish(topic, payload, retain=retain)
@@ -257,7 +253,7 @@ class Service:
             self.play.delivery.publish(self.link.published, self.play.last_step)
         for message in pending.receipts:
             self.link.acknowledge(message)
-        self.pending = Effects()
+        self.pending = Effects(pending.records)  # a new batch since the commit, or one that has nothing to commit yet
         if self.listener is not None:
             for news in pending.news:
                 self.listener(*news)
@@ -266,18 +262,18 @@ class Service:
         """Add the last step that the broker has acknowledged in full to the next commit."""
         sent_through = self.play.delivery.take_sent_through(self.link.delivered)
         if sent_through is not None:
-            self.batch.sent_through = sent_through
+            self.pending.records.sent_through = sent_through
 
     # --- while the journal cannot be written ------------------------------------------------------------------------
 
     def _commit(self) -> bool:
         """Make the batch durable; False while the journal cannot be written."""
         try:
-            self.journal.commit(self.batch)
+            self.journal.commit(self.pending.records)
         except JournalUnavailable as error:
             self._stall(error)
             return False
-        self.batch = Batch()
+        self.pending.records = Batch()
         return True
 
     def _check_journal(self) -> bool:

@@ -12,6 +12,7 @@ from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
+from salvo_server.core.effects import Effects
 from salvo_server.core.foresight import Foresight
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal_interface import Batch, Journal
@@ -73,7 +74,8 @@ def open_service(
 
     gate.burn(saved.burned)
     resumes = resume == "always" or (resume == "crash" and not saved.ended)
-    pending = play.set_tables(saved, resumes, status, now())
+    pending = Effects(Batch(ended=False))
+    pending += play.set_tables(saved, resumes, status, now())
     service = Service(
         link=link,
         journal=journal,
@@ -88,7 +90,6 @@ def open_service(
         now=now,
         counts=counts,
         listener=listener,
-        batch=Batch(ended=False),
         pending=pending,
     )
     link.on_connect = service.connected

@@ -10,7 +10,7 @@ if that is a process of its own; the embedded broker ends with its server, and c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -111,12 +111,6 @@ class KeyLearned(NamedTuple):
     key: bytes
 
 
-class GameClosed(NamedTuple):
-    """A game is over and forgotten; what its teams' secrets are kept for is over, too."""
-
-    id: int
-
-
 class GameConcluded(NamedTuple):
     """A game came to its result, with the step that is committed beside it (SALVO-STAND-1)."""
 
@@ -137,9 +131,6 @@ class ResultAnnulled(NamedTuple):
     number: int
     by: str
     at: int
-
-
-Record = GameOpened | StepTaken | TeamAdmitted | KeyLearned | GameClosed | GameConcluded | ResultAnnulled
 
 
 @dataclass(slots=True)
@@ -164,24 +155,18 @@ class Batch:
     sent_through: int | None = None
     ended: bool | None = None
 
-    def add(self, records: Iterable[Record]) -> None:
-        """Add records, in their order."""
-        for record in records:
-            match record:
-                case StepTaken():
-                    self.steps.append(record)
-                case GameOpened():
-                    self.games.append(record)
-                case TeamAdmitted():
-                    self.teams.append(record)
-                case KeyLearned():
-                    self.keys.append(record)
-                case GameClosed(id):
-                    self.closed.append(id)
-                case GameConcluded():
-                    self.ended_games.append(record)
-                case ResultAnnulled():
-                    self.annulled.append(record)
+    def __iadd__(self, later: Batch) -> Batch:
+        """Add the records of a later batch."""
+        self.games += later.games
+        self.steps += later.steps
+        self.teams += later.teams
+        self.keys += later.keys
+        self.closed += later.closed
+        self.ended_games += later.ended_games
+        self.annulled += later.annulled
+        self.sent_through = self.sent_through if later.sent_through is None else later.sent_through
+        self.ended = self.ended if later.ended is None else later.ended
+        return self
 
     def __bool__(self) -> bool:
         """Whether the batch must be committed now; ``sent_through`` and ``ended`` alone can wait."""
