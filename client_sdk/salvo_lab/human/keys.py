@@ -20,10 +20,12 @@ IN_SETUP: Final = {
     "d": "delete", "delete": "delete", "backspace": "delete", "r": "random", "u": "undo", "escape": "cancel",
 }  # fmt: skip
 #: Actions in a game.
-IN_GAME: Final = {"f": "fire", "s": "skip", "escape": "none", "r": "restart"}
+IN_GAME: Final = {"f": "fire", "s": "skip", "escape": "none"}
 #: At the end of a game, and from one to the next.
 AGAIN: Final = "r"
+#: Begins a line of chat.
 MESSAGE: Final = "m"
+#: Twice while a game is not over.
 LEAVE: Final = "q"
 #: All of them, but for the capital letters of rows.
 ALL: Final = tuple(dict.fromkeys([*STEPS, *CHOOSE, *IN_SETUP, *IN_GAME, *string.digits, AGAIN, MESSAGE, LEAVE]))
