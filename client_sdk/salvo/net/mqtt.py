@@ -59,7 +59,7 @@ _FINAL_REFUSALS: Final = frozenset({0x84, 0x85, 0x86, 0x87})
 #: Those of them that are about user and password.
 _UNKNOWN_USER: Final = frozenset({0x86, 0x87})
 _MID_BYTES: Final = 2
-#: What paho tells of an acknowledgement that says nothing more, as all of MQTT 3.1.1 do.
+#: What paho reports of an acknowledgement without a reason; in MQTT 3.1.1 none has one.
 _TAKEN: Final = (ReasonCode(PacketTypes.PUBACK), Properties(PacketTypes.PUBACK))  # type: ignore[no-untyped-call]
 #: paho's name for a connection closed by the other side.
 _ENDED: Final = convert_disconnect_error_code_to_reason_code(MQTTErrorCode.MQTT_ERR_CONN_LOST)
@@ -552,7 +552,7 @@ class _Client(paho.Client):
         return self.plain
 
     def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:
-        # paho's own makes reason and properties anew for each, which is most of what an acknowledgement costs.
+        # paho builds a reason and properties for every acknowledgement, which takes most of the time that it needs.
         packet = self._in_packet["packet"]
         mid = int.from_bytes(packet, "big")
         with self._out_message_mutex:
