@@ -55,7 +55,8 @@ def test_the_newest_chunks_are_stored_and_older_ones_are_gone() -> None:
         chunks.add(b"0")
     clock.now += 1
     assert names(chunks) == [1000 + second for second in range(MAX_CHUNKS, 2 * MAX_CHUNKS)]
-    assert chunks.chunk(1000) is None
+    assert chunks.chunk(1000) == b""
+    assert chunks.chunk(1000 + 2 * MAX_CHUNKS) is None
 
 
 def test_pictures_are_followed_for_as_long_as_the_head_is_asked_for() -> None:

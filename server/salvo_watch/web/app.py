@@ -183,9 +183,9 @@ class _Pages:
 
 
 def _stored(value: bytes | None, cache: str, missing: str) -> Response:
-    """Return what a cache may store; for None what it may not."""
-    if value is None:
-        return PlainTextResponse(f"{missing}\n", 404, _NEVER)
+    """Return what a cache may store, also that something is gone; for None what it may not."""
+    if not value:
+        return PlainTextResponse(f"{missing}\n", 404, _NEVER if value is None else {"Cache-Control": cache})
     return Response(value, media_type="application/json", headers={"Cache-Control": cache})
 
 

@@ -56,9 +56,14 @@ class Chunks:
         return b'{"chunks":[%b]}' % b",".join(b"%d" % name for name in self._chunks)
 
     def chunk(self, name: int) -> bytes | None:
-        """Return a chunk: a list of milliseconds and picture, as JSON; None if it is too old or not there yet."""
+        """Return a chunk: a list of milliseconds and picture, as JSON.
+
+        None if it is not there yet; empty if it will never be there again: also that is to be stored, or a crowd that
+        is late asks this server for it.
+        """
         self._close()
-        return self._chunks.get(name)
+        gone = b"" if name < max(self._chunks, default=0) else None
+        return self._chunks.get(name, gone)
 
     def _close(self) -> None:
         if not self._pictures or self._clock() < self._second + 1:

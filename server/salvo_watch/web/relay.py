@@ -461,7 +461,7 @@ class Relay:
         return head
 
     def chunk(self, name: str | None, number: int) -> bytes | None:
-        """Return a chunk of a table, or of all tables; None if it is too old or not there yet."""
+        """Return a chunk of a table, or of all tables; empty if it is gone, None if it is not there yet."""
         channel = self._overview if name is None else self._channels.get(self.place(name))
         return None if channel is None else channel.chunks.chunk(number)
 
