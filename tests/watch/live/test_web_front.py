@@ -49,7 +49,10 @@ def pictures_until(web: WebFront, wanted: str, table: str = "") -> list[dict[str
 
 
 def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
-    """Everything that a browser can get is listened to; what shows a ship is as old as the delay says."""
+    """Everything that a browser can get is listened to; what shows a ship is as old as the delay says.
+
+    So is it in a chunk, at the moment that the chunk gives it, and no chunk is there before its second is over.
+    """
     delay = 2
     limits = Limits(players=2, pace_ms=150)
     with guarded("embedded", tmp_path, referee_delay_ms=1000 * delay, limits=limits) as contest:
@@ -57,6 +60,16 @@ def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
         wait_for_users(contest.url, hall.user, hall.secret)
         with web_front(contest.url, "--delay", str(delay), account=(hall.user, hall.secret)) as web:
             received: list[tuple[float, str]] = []
+            chunks: dict[int, tuple[float, list[tuple[int, dict[str, Any]]]]] = {}
+
+            def load() -> None:
+                pace = threading.Event()  # nobody sets it
+                while not any(picture["state"] == "over" for _, chunk in chunks.values() for _, picture in chunk):
+                    pace.wait(0.1)
+                    for name in json.loads(web.get("/live/head.json?table=")[2])["chunks"]:
+                        if name not in chunks:
+                            chunk = json.loads(web.get(f"/live/{name}.json?table=")[2])
+                            chunks[name] = time.time(), chunk
 
             def listen(address: str) -> None:
                 with urllib.request.urlopen(f"{web.url}{address}", timeout=_SECONDS) as stream:
@@ -69,6 +82,7 @@ def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
                 threading.Thread(target=listen, args=(each,), daemon=True)
                 for each in ("events?table=", "events", "events?table=")
             ]
+            listeners.append(threading.Thread(target=load, daemon=True))
             for each in listeners:
                 each.start()
             for name in ("red", "blue"):
@@ -78,12 +92,15 @@ def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
                 each.join(_SECONDS)
                 assert not each.is_alive()
         late = [(at, json.loads(line[6:])) for at, line in received if line.startswith("data: ") and "board" in line]
-        shown = [(at, each) for at, each in late if any(player["board"] for player in each["players"])]
-        assert any(_ships(each) for _, each in shown)
-        ended = shown[-1][1]["at"] / 1000
-        early = [(at, each["at"] / 1000) for at, each in shown if at < ended]
-        assert early
-        assert all(when + delay <= at for at, when in early)
+        assert all(at >= name + 1 for name, (at, _) in chunks.items())
+        stored = [(name + (after + 1) / 1000, each) for name, (_, chunk) in chunks.items() for after, each in chunk]
+        for pictures in (late, stored):
+            shown = [(at, each) for at, each in pictures if any(player["board"] for player in each["players"])]
+            assert any(_ships(each) for _, each in shown)
+            ended = shown[-1][1]["at"] / 1000
+            early = [(at, each["at"] / 1000) for at, each in shown if at < ended]
+            assert early
+            assert all(when + delay <= at for at, when in early)
 
 
 def _ships(picture: dict[str, Any]) -> bool:
