@@ -60,7 +60,7 @@ slow: $(READY)           ## what a release needs besides: slow tests, 10,000 sim
 	$(MAKE) annexes
 	$(MAKE) wheel-test
 
-bench: $(READY)          ## the benchmarks, a table as result (about eight minutes)
+bench: $(READY)          ## the benchmarks, a table as result (about ten minutes)
 	$(BIN)/python tests/bench/run.py
 
 numbers: $(READY)        ## docs/numbers.md: turns to clear a board, every ruleset and bot, BOARDS each; resumes (hours; SCHEDULER=URL for hosts)

@@ -309,6 +309,10 @@ def main() -> None:
     browsers.add_argument("port", type=int)
     browsers.add_argument("count", type=int)
     browsers.add_argument("tables", type=int)
+    pages = parts.add_parser("pages")
+    pages.add_argument("port", type=int)
+    pages.add_argument("count", type=int)
+    pages.add_argument("tables", type=int)
     players = parts.add_parser("players")
     players.add_argument("url")
     players.add_argument("tables", type=int)
@@ -337,6 +341,10 @@ def main() -> None:
             from bench.web import run_browsers  # which starts processes by this module
 
             run_browsers(given.port, given.count, given.tables)
+        case "pages":
+            from bench.cache import run_pages  # which starts processes by this module
+
+            run_pages(given.port, given.count, given.tables)
         case "players":
             from bench.crowd import run_players  # which needs names of this module
 

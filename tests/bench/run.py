@@ -9,6 +9,7 @@ it; nothing else here passes or fails.
     profiles.py   the same for the profiles and the signed log
     floods.py     what one team's floods take from another table
     web.py        what thousands of browsers cost
+    cache.py      what tens of thousands of pages behind a cache cost
     rush.py       hundreds of teams that come at once
     shares.py     where the server's time goes
     load.py       ``make load``, by itself: many tables and spectators (``crowd.py``, on connections of ``light.py``)
@@ -27,6 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bench.cache import bench_cache
 from bench.figures import ROWS
 from bench.floods import bench_floods
 from bench.profiles import bench_mosquitto_profiles
@@ -72,6 +74,7 @@ PARTS: dict[str, Callable[[float], None]] = {
     "profiles": bench_mosquitto_profiles,
     "floods": bench_floods,
     "web": bench_web,
+    "cache": bench_cache,
     "rush": bench_rush,
     "shares": bench_shares,
 }

@@ -17,25 +17,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from kit.browser import Browser, until
+from kit.nginx import Nginx, nginx_before
 from kit.ports import Port
 from kit.processes import started, without_settings
-from kit.programs import needs, path_of
-from kit.waiting import until as until_true
+from kit.programs import needs
 
 _SALVO = (sys.executable, "-m", "salvo")
-_CONFIGURATION = Path(__file__).parents[3] / "deploy" / "cache.conf"
-_NGINX = """daemon off; master_process off; user root; pid {folder}/pid; error_log {folder}/errors;
-events {{}}
-http {{
-log_format asked '$msec $upstream_cache_status $request_uri';
-access_log {folder}/asked asked; log_subrequest on;
-client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-{configuration}
-}}
-"""
-#: Of ``$upstream_cache_status``: nginx has asked the server.
-_ASKED = frozenset({"MISS", "EXPIRED", "BYPASS", "-"})
 
 
 class Crowd(NamedTuple):
@@ -45,13 +32,12 @@ class Crowd(NamedTuple):
         mqtt: the broker's address.
         web: the pages themselves.
         cache: the pages behind nginx.
-        asked: nginx's record: when, whether it has asked the server, for what.
     """
 
     mqtt: str
     web: str
     cache: str
-    asked: Path
+    nginx: Nginx
 
     def play(self, stack: contextlib.ExitStack) -> None:
         for team in ("red", "blue"):
@@ -71,21 +57,8 @@ def crowd(tmp_path: Path) -> Iterator[Crowd]:
         process = stack.enter_context(started(pages, stdout=subprocess.PIPE, env=clean))
         assert process.stdout is not None
         process.stdout.readline()
-        written = _CONFIGURATION.read_text()
-        for place, here in (("listen 80", f"listen {cache}"), ("web:8080", web), ("/var/cache/nginx", str(tmp_path))):
-            assert place in written
-            written = written.replace(place, here)
-        configuration = tmp_path / "nginx.conf"
-        configuration.write_text(_NGINX.format(folder=tmp_path, configuration=written))
-        stack.enter_context(started([path_of("nginx"), "-c", str(configuration)], env=clean))
-
-        def answers() -> bool:
-            with contextlib.suppress(OSError):
-                return bool(_get(f"http://{cache}/healthz") == b"ok\n")
-            return False
-
-        until_true(answers)
-        yield Crowd(f"mqtt://{mqtt}", f"http://{web}", f"http://{cache}", tmp_path / "asked")
+        nginx = stack.enter_context(nginx_before(web, cache, tmp_path))
+        yield Crowd(f"mqtt://{mqtt}", f"http://{web}", f"http://{cache}", nginx)
 
 
 def _get(url: str) -> bytes:
@@ -98,17 +71,20 @@ class _Page(threading.Thread):
 
     Attributes:
         chunks: by name, the bytes of a chunk and when it was loaded.
+        heads: how often it has asked for the head.
     """
 
     def __init__(self, cache: str) -> None:
         super().__init__()
         self._cache = cache
         self.chunks: dict[int, tuple[bytes, float]] = {}
+        self.heads = 0
         self.over = False
         self._ended = threading.Event()  # nobody sets it: a page polls at a pace
 
     def run(self) -> None:
         while not self.over:
+            self.heads += 1
             for name in json.loads(_get(f"{self._cache}/live/head.json?table="))["chunks"]:
                 if name not in self.chunks:
                     with contextlib.suppress(urllib.error.HTTPError):  # a head that is old names one that is gone
@@ -166,12 +142,15 @@ def test_a_crowd_behind_a_cache_sees_what_the_streams_have_shown_and_one_of_it_r
             loaded[max(loaded)],
             "public, max-age=31536000, immutable",
         )
-    record = crowd.asked.read_text()
-    assert "/events" not in record
-    asked = [line.split() for line in record.splitlines() if "/live/" in line]
-    by_file = Counter(file for _, status, file in asked if status in _ASKED)
+    for _ in range(2):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            _get(f"{crowd.cache}/live/1.json?table=")  # it is gone for good
+    asked = crowd.nginx.asked()
+    assert not [path for _, path in asked if path.startswith("/events")]
+    asked = [(at, path) for at, path in asked if path.startswith("/live/")]
+    by_file = Counter(path for _, path in asked)
     heads = by_file.pop("/live/head.json?table=")
-    assert heads <= float(asked[-1][0]) - float(asked[0][0]) + 2
-    assert len(asked) > 10 * heads
-    missing = {file for file in by_file if int(file.split("/")[2].split(".")[0]) not in loaded}
-    assert all(count == 1 for file, count in by_file.items() if file not in missing)
+    assert heads <= asked[-1][0] - asked[0][0] + 2
+    assert sum(page.heads for page in pages) > 10 * heads
+    assert "/live/1.json?table=" in by_file
+    assert set(by_file.values()) == {1}
