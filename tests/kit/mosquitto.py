@@ -32,6 +32,7 @@ def start_mosquitto(config: Path) -> subprocess.Popen[bytes]:
     """
     with config.open("a") as more:
         more.write("log_dest stderr\nlog_type error\nlog_type information\n")  # standard output is buffered
+        more.write("log_type websockets\nwebsockets_log_level 1\n")  # else nothing says why a listener was not created
     log = config.with_suffix(".log")
     with log.open("wb") as output:
         process = subprocess.Popen([path_of("mosquitto"), "-c", str(config)], stdout=output, stderr=output)
@@ -99,7 +100,11 @@ class Mosquitto:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            raise
 
     def __exit__(self, *_: object) -> None:
         self.stop()
