@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -34,10 +33,6 @@ def misbehave(asked: dict[str, Any], answer: str) -> None:
             time.sleep(60)
         case "silence":
             pass
-        case "deaf-to-all":
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            print(os.getpid(), file=sys.stderr)
-            time.sleep(60)
         case "garbage":
             write("Hello, pond!\n" + answer)
         case "not-utf8":

@@ -21,8 +21,8 @@ _TABLES = [("salvo", 3), ("standard", 2), ("streak", 2), ("smackdown", 4)]
 @pytest.mark.parametrize(("rules", "players"), _TABLES)
 @pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo.test")  # it warns of every observation that is a dict
 def test_an_environment_of_any_ruleset_passes_the_tests_of_pettingzoo(rules: str, players: int) -> None:
-    api_test(env(rules, players), num_cycles=100)
-    seed_test(lambda: env(rules, players), num_cycles=60)
+    api_test(env(rules, players), num_cycles=40)
+    seed_test(lambda: env(rules, players), num_cycles=30)
 
 
 class _InOrder(Bot):

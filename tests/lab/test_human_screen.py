@@ -6,6 +6,7 @@ import asyncio
 import re
 import threading
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -15,8 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from kit.person import fleet_in_rows, view_of
-from kit.proofs import SMALL
-from salvo.rules import BOOKS, RuleBook
+from salvo.rules import BOOKS, RuleBook, ShipClass
 from salvo.view import Shot, View
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab import arena
@@ -117,8 +117,9 @@ def _run(act: Act, size: tuple[int, int] = (100, 40)) -> str | None:
 # --- setting up ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("book", [BOOKS["salvo"], SMALL], ids=["five ships", "one of a single cell"])
-def test_a_fleet_is_set_by_keys(book: RuleBook) -> None:
+def test_a_fleet_is_set_by_keys() -> None:
+    fleet = (ShipClass("carrier", 5), ShipClass("raft", 1))  # one of a single cell has no other end
+    book = replace(BOOKS["salvo"], fleet=fleet)
     wanted = fleet_in_rows(book)
 
     async def act(person: Person) -> None:
@@ -192,25 +193,6 @@ def test_what_strangers_say_on_an_open_broker_steers_nothing() -> None:
     _run(act)
 
 
-def test_q_in_a_game_wants_to_be_pressed_twice() -> None:
-    async def act(person: Person) -> None:
-        await person.see(view_of("salvo"))
-        await person.press("q")
-        assert person.app.sitting.message == "the game is not over; q again leaves it"
-        await person.press("right", "q")
-        assert person.app.return_value is None
-        await person.press("q")
-
-    assert _run(act) == "left"
-
-
-def test_ctrl_c_ends_at_once() -> None:
-    async def act(person: Person) -> None:
-        await person.press("ctrl+c")
-
-    assert _run(act) == "interrupted"
-
-
 # --- with a game behind it ----------------------------------------------------------------------------------------
 
 
@@ -233,29 +215,27 @@ def test_a_person_who_leaves_in_a_game_ends_the_game_s_thread() -> None:
     _run(act)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("typed", "line"),
-    [
-        ("good luck, d'f!", Line("good luck, d'f!")),
-        ("@ann you first", Line("you first", "ann")),
-        ("@ann ", None),
-        ("/hit ouch, dq", Taunt(True, "ouch, dq")),
-        ("/miss", Taunt(False, "")),
-        ("", None),
-    ],
-)
-def test_a_line_of_chat_takes_every_key_until_it_is_sent(typed: str, line: Line | Taunt | None) -> None:
+def test_a_line_of_chat_takes_every_key_until_it_is_sent() -> None:
+    lines: dict[str, Line | Taunt | None] = {
+        "good luck, d'f!": Line("good luck, d'f!"),
+        "@ann you first": Line("you first", "ann"),
+        "@ann ": None,
+        "/hit ouch, dq": Taunt(True, "ouch, dq"),
+        "/miss": Taunt(False, ""),
+        "": None,
+    }
+
     async def act(person: Person) -> None:
         person.desk.chat = True
         await person.see(view_of("salvo", "ann"))
         assert "m: message" in person.text("keys")
-        await person.press("m")
-        assert person.shown("chat")
-        await person.press(*typed, "enter")
-        assert not person.shown("chat")
-        assert person.desk.answers() == ([line] if line else [])
-        await person.press("A", "3")  # a row and a column again
-        assert person.desk.answers() == []
+        for typed, line in lines.items():
+            await person.press("m")
+            assert person.shown("chat")
+            await person.press(*typed, "enter")
+            assert not person.shown("chat")
+            assert person.desk.answers() == ([line] if line else []), typed
+            await person.press("A", "3")  # a row and a column again
+            assert person.desk.answers() == []
 
     _run(act)

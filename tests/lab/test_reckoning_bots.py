@@ -115,9 +115,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 @EVERY_BOOK
-def test_all_bots_play_every_book_to_its_end(book: RuleBook) -> None:
-    """The arena refuses what is not legal."""
-    bots = {"density": Density(), "meanfield": MeanField(), "admiral": Admiral()}
+def test_density_and_mean_field_play_every_book_to_its_end(book: RuleBook) -> None:
+    """The arena refuses what is not legal; what the admiral fires is seen below."""
+    bots = {"density": Density(), "meanfield": MeanField()}
     assert arena.play(bots, seed=4, book=book).turns > 0
 
 

@@ -45,10 +45,10 @@ class Fickle(RandomBot):
 @pytest.mark.long
 @pytest.mark.parametrize("seats", list(Seats))
 def test_the_same_seed_is_the_same_whatever_the_number_of_processes(seats: Seats) -> None:
-    runs = [simulate(["hunter", "random", "random"], games=12, seed=7, jobs=jobs, seats=seats) for jobs in (0, 1, 2, 3)]
+    runs = [simulate(["hunter", "random", "random"], games=12, seed=7, jobs=jobs, seats=seats) for jobs in (0, 2)]
     assert all(run == runs[0] for run in runs)
     assert list(runs[0]) == list(runs[1])
-    other = simulate(["hunter", "random", "random"], games=12, seed=8, jobs=1, seats=seats)
+    other = simulate(["hunter", "random", "random"], games=12, seed=8, jobs=0, seats=seats)
     assert list(other) != list(runs[0])
 
 
@@ -99,8 +99,14 @@ def test_a_bot_that_fails_loses_its_own_games_only() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", ["place_fleet", "on_result", "on_game_over", "__init__"])
-@pytest.mark.parametrize("ends", ["os._exit(1)", "time.sleep(60)", "1 / 0"])
+@pytest.mark.parametrize(
+    ("method", "ends"),
+    [
+        *((method, "os._exit(1)") for method in ("place_fleet", "on_result", "on_game_over", "__init__")),
+        *((method, "time.sleep(60)") for method in ("on_game_over", "__init__")),
+        *((method, "1 / 0") for method in ("place_fleet", "on_result")),
+    ],
+)
 def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None:
     file = tmp_path / "bad.py"
     file.write_text(

@@ -78,18 +78,15 @@ def test_a_program_plays_where_an_ended_process_cannot_be_left_a_zombie(monkeypa
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("compare", "hunter", "random", "--games", "40", "--jobs", "2"), "hunter"),
         (("tournament", "run", "cup.toml", "--jobs", "2"), "hunter"),
         (("play", "hunter", "exec:{python} -m salvo_lab.programs random", "--seed", "1"), "winner: "),
         (("play", "\u6230.py", "random", "--seed", "1"), "places: 1. \\u6230, 2. random"),
-        (("solo", "caf\u00e9.py", "--boards", "20"), "caf\u00e9"),
     ],
-    ids=["compare", "tournament", "program", "name it cannot print", "name it can"],
+    ids=["tournament", "program", "name it cannot print"],
 )
 def test_a_bot_is_tried_out(words: tuple[str, ...], says: str, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text('name = "cup"\ngames = 2\n[bots]\nhunter = "hunter"\nrandom = "random"\n')
-    for name in ("\u6230.py", "caf\u00e9.py"):
-        (tmp_path / name).write_text(BOT)
+    (tmp_path / "\u6230.py").write_text(BOT)
     words = tuple(word.format(python=sys.executable) for word in words)
     assert says in _run(tmp_path, "-m", "salvo", *words)
 

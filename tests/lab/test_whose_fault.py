@@ -64,7 +64,6 @@ EARLIER = GUILTY.replace("threading.Event(), 0, 0", "threading.Event(), 1, 0")
 EARLIER = EARLIER.replace("self.turns == 1:", "sys.games == self.turns == 1:").replace("self.turns == 2:", "False:")
 WAYS = {
     "exits in a thread": GUILTY.replace("DOES", "os._exit(5)"),
-    "kills itself": GUILTY.replace("DOES", "os.kill(os.getpid(), signal.SIGKILL)"),
     "crashes in a thread": GUILTY.replace("DOES", "ctypes.string_at(0)"),
     "exits when it hears of a salvo": ON_RESULT.replace("DOES", "os._exit(5)").replace(
         "def unused",

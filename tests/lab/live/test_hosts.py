@@ -233,5 +233,3 @@ def test_another_user_of_the_machine_reaches_no_host(
         assert (stranger.returncode, "error: bad_tls: the scheduler at" in stranger.stderr) == (1, True), (
             stranger.stderr
         )
-        monkeypatch.setenv("SALVO_LAB_TLS", str(tmp_path / "keys"))
-        assert "wins:" in _run(home, *play).stdout

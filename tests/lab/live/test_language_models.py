@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from kit.brokers import Broker, StartServer
+from kit.person_at_a_terminal import pond_file
 from kit.players import Announced, join
 from salvo_lab.bots.random_bot import RandomBot
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-CELLS = [f"{row}{column}" for row in "ABCDEFGHIJ" for column in range(1, 11)]
+CELLS = [f"{row}{column}" for row in "ABCDEF" for column in range(1, 9)]  # of the pond
 Answer = dict[str, Any]
 
 
@@ -66,8 +68,8 @@ def _run(arguments: list[str], use: Callable[[Client], Any]) -> Any:
     return anyio.run(session)
 
 
-def test_a_model_plays_a_whole_game_and_repeated_calls_change_nothing() -> None:
-    play = ["play", "mcp", "random", "--seed", "1", "--rules", "salvo"]
+def test_a_model_plays_a_whole_game_and_repeated_calls_change_nothing(tmp_path: Path) -> None:
+    play = ["play", "mcp", "random", "--seed", "1", "--rules", pond_file(tmp_path, "salvo")]
     once = _run(play, lambda client: Model(client).play())
     twice = _run(play, lambda client: Model(client, repeats=True).play())
     assert once["state"] == "over"
@@ -110,14 +112,14 @@ def test_a_wrong_call_is_answered_with_the_reason_and_changes_nothing() -> None:
     _run(["play", "mcp", "random", "--seed", "3", "--rules", "standard"], use)
 
 
-def test_a_model_plays_in_a_contest(broker: Broker, start_server: StartServer) -> None:
+def test_a_model_plays_in_a_contest(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
     async def use(client: Client) -> Answer:
         model = Model(client)
         result = await model.play()
         assert (await model.call("chat", text="good game"))["accepted"]
         return result
 
-    with start_server(Announced(), players=2, over_seconds=60):
+    with start_server(Announced(), players=2, over_seconds=60, rules=pond_file(tmp_path, "salvo")):
         join(broker.url, "random", RandomBot())
         over = _run(["join", broker.url, "mcp", "--team", "model", "--seed", "1"], use)
     assert over["places"].keys() == {"model", "random"}

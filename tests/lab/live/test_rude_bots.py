@@ -44,15 +44,13 @@ def square(number):
     return number * number
 
 """
-POOL = """
+BOTS = {
+    "has a pool of new processes": """
 class Bot(Fine):
     def misbehave(self, view):
-        self.pool = multiprocessing.get_context("METHOD").Pool(2)
+        self.pool = multiprocessing.get_context("spawn").Pool(2)
         assert self.pool.map(square, [2, 3]) == [4, 9]
-"""
-BOTS = {
-    "has a pool of copies": POOL.replace("METHOD", "fork"),
-    "has a pool of new processes": POOL.replace("METHOD", "spawn"),
+""",
     "forks and forgets": """
 class Bot(Fine):
     def misbehave(self, view):
@@ -73,12 +71,10 @@ class Bot(Fine):
 """,
 }
 ENDS = {
-    "exits": ("os._exit(5)", "ended the process: exit code 5"),
     "kills its parent and leaves a copy": (
         "os.fork() or time.sleep(600); os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)",
         "killed by SIGKILL",
     ),
-    "kills its group": ("os.killpg(0, signal.SIGKILL); time.sleep(60)", "killed by SIGKILL"),
     "forks without end": (
         "\n            for _ in range(300):\n                os.fork() or time.sleep(600)\n            time.sleep(60)",
         "it had more than",
@@ -163,14 +159,23 @@ TAKES = {
 }
 
 
-@pytest.mark.parametrize("what", TAKES)
-def test_a_bot_that_takes_too_much_loses_its_turn_and_nobody_else_does(what: str, tmp_path: Path) -> None:
+def _takes(what: str, folder: Path) -> str:
+    """Write a bot that takes too much; return what is said of it."""
     does, shown = TAKES[what]
-    (tmp_path / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}\n")
+    (folder / "mine.py").write_text(HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        {does}\n")
+    return shown
+
+
+def test_a_bot_that_takes_too_much_memory_loses_its_turn_in_a_tournament(tmp_path: Path) -> None:
+    shown = _takes("memory", tmp_path)
     table, err = _tournament(tmp_path, games=1)
     assert err == ""
     assert [set(game["strikes"]) for game in table["games"]] == [{"mine"}]
     assert all(shown in strike for game in table["games"] for strike in game["strikes"]["mine"])
+
+
+def test_a_bot_that_takes_too_much_of_the_disk_ends_a_single_game(tmp_path: Path) -> None:
+    shown = _takes("the disk", tmp_path)
     one = _salvo(tmp_path, "play", "mine.py", "random", "--seed", "1")
     assert (one.returncode, shown in one.stderr) == (1, True)
 
