@@ -137,15 +137,13 @@ def test_a_book_is_played_as_its_prose_says(book: RuleBook, model: type[NaiveGam
     assert revealed == (pair.names if book.reveal else [])
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("book", "model"), MODELS, ids=[book.name for book, _ in MODELS])
+@pytest.mark.parametrize(("book", "model"), [(SMACKDOWN, Smackdown), (XBS, Xbs)], ids=["smackdown", "xbs"])
 def test_ties_are_among_the_games_where_the_rules_have_them(book: RuleBook, model: type[NaiveGame]) -> None:
     """The comparison above would be worth little without them."""
-    may_tie = book in (SMACKDOWN, XBS)
-    winners = set()
-    for seed in range(150 if may_tie else 40):
+    for seed in range(150):
         pair = Pair(book, model, 2, seed)
         while not pair.model.over:
             pair.move()
-        winners.add(sum(place == 1 for place in pair.model.places().values()))
-    assert winners == ({1, 2} if may_tie else {1})
+        if list(pair.model.places().values()) == [1, 1]:
+            return
+    raise AssertionError("no game has ended in a tie")

@@ -8,20 +8,18 @@ import logging
 import os
 import re
 import shlex
-import signal
-import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kit.processes import processes, started
+from kit.processes import processes
 from kit.programs import needs
 from salvo.bot_sources import load, make, team_name
 from salvo.codec.program_lines import TurnAsked
@@ -30,7 +28,7 @@ from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.programs import exec_bot, process
 from salvo.programs.exec_bot import ExecBot
-from salvo.rules import BOOKS, SALVO, RuleBook
+from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
 from salvo.view import Feed, Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
@@ -43,6 +41,11 @@ KITS = [
     pytest.param(f"exec:{PYTHON} {FOLDER}/program.py", id="python"),
     pytest.param(f"exec:perl {FOLDER}/program.pl", id="perl", marks=needs("perl")),
     pytest.param(f"exec:node {FOLDER}/program.js", id="javascript", marks=needs("node")),
+]
+
+SMALL_BOOKS = [
+    replace(BOOKS[name], grid=Grid(6, 6), fleet=(ShipClass("cruiser", 3), ShipClass("raft", 2)))
+    for name in ("salvo", "streak")
 ]
 
 Salvos = list[tuple[tuple[Shot, ...], SalvoResolved]]
@@ -99,7 +102,7 @@ def test_a_bot_plays_the_same_games_as_a_program() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("book", [BOOKS["salvo"], BOOKS["streak"]], ids=lambda book: book.name)
+@pytest.mark.parametrize("book", SMALL_BOOKS, ids=lambda book: book.name)
 @pytest.mark.parametrize("source", KITS)
 def test_a_kit_plays_whole_games_the_same_for_the_same_seed(
     source: str, book: RuleBook, caplog: pytest.LogCaptureFixture
@@ -218,20 +221,6 @@ def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyP
     assert [each.result.turn for each in again] == list(range(1, asked[3].turn))
     assert [len(each.fired or ()) for each in again if each.result.player == "ann"] == [5, 5, 0]
     assert len(asked[1].results) == 2
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_nobody_is_left_when_we_are_told_to_end(number: signal.Signals) -> None:
-    salvo = str(Path(sysconfig.get_path("scripts")) / "salvo")
-    command = f"{PYTHON} {RUDE} deaf-to-all 1"
-    with started([salvo, "play", f"exec:{command}", "random"], stdout=subprocess.PIPE) as play:
-        assert play.stdout is not None
-        program = int(play.stdout.readline())
-        play.send_signal(number)
-        play.communicate(timeout=60)
-    assert play.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number]
-    assert _is_gone(program)
 
 
 def test_secrets_of_ours_stay_here(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,16 +9,13 @@ from typing import Any
 
 import pytest
 
-from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import MAX_RECAP_BYTES, write_recap
 from salvo.errors import WireError
-from salvo.events import GameTakenUp
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, random_fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
-from salvo.session import Session
 from salvo_server.core.referee import Referee
 
 NOW = 1_760_000_000_000
@@ -84,24 +81,12 @@ def as_read(recap: m.Recap) -> m.Recap:
     return dataclasses.replace(recap, results=tuple(map(without_spelling, recap.results)))
 
 
-def taken_up(recap: m.Recap, book: RuleBook = SALVO) -> Session:
-    """A killed team's new process, which has nothing but the rules and its recap."""
-    session = Session(recap.to, "secret", generator(2), sealer=SEALER)
-    server = ScriptedServer(session, book)
-    server.say(m.ServerStatus(True, "0", recap.game, "open"), m.RulesAnnounced(book, "", 60, 30, 300, 3))
-    server.say(m.StateChanged(State.TURN), retained=True)
-    session.connected()
-    assert server.say_recap(recap, SEALER) == [GameTakenUp(recap.game)]
-    return session
-
-
 # --- whole ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 4, 8])
-def test_everybody_gets_a_whole_recap_of_a_game_of_eight_up_to_its_end(players: int) -> None:
+def test_everybody_gets_a_whole_recap_of_a_game_of_eight_up_to_its_end() -> None:
     """It had 107 KB with eight, which no client reads that keeps to 64 KiB."""
-    referee = finished(players)
+    referee = finished(8)
     for name in referee.players:
         recap = recap_of(referee, name)
         blob = blob_of(recap)
@@ -113,10 +98,9 @@ def test_everybody_gets_a_whole_recap_of_a_game_of_eight_up_to_its_end(players: 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("players", [16, 64])
-def test_the_recap_of_a_very_long_game_stays_below_its_bound(players: int) -> None:
+def test_the_recap_of_a_very_long_game_stays_below_its_bound() -> None:
     """With 64 it had 1.2 MB, more than any broker here carries."""
-    referee = finished(players)
+    referee = finished(64)
     for name in list(referee.players)[::16]:
         text = write_recap(recap_of(referee, name), SALVO.grid)
         assert len(text) <= MAX_RECAP_BYTES
@@ -145,27 +129,6 @@ def test_a_shortened_recap_and_what_it_summed_up_are_the_whole_one(name: int) ->
         assert cells == tuple(sorted({SALVO.grid.cell(s.x, s.y) for s in shots if s.target == player}))
     assert shown.landed == whole.landed[earlier.hits :]
     assert earlier.struck == tuple(sorted({SALVO.grid.cell(x, y) for x, y in whole.landed[: earlier.hits]}))
-
-
-@pytest.mark.parametrize("bound", [4_000, 6_000, 9_000])
-def test_a_team_that_comes_back_late_knows_the_present(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is left out: who stands, what sank, what fell, and where there is still something to fire at."""
-    referee = play(begun(16), 900)
-    [whole] = [taken_up(recap_of(referee, name)).view for name in list(referee.players)[-1:]]
-    monkeypatch.setattr("salvo.codec.recap_writer.MAX_RECAP_BYTES", bound)
-    monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 10)
-    assert whole is not None
-    view = taken_up(recap_of(referee, whole.me)).view
-    assert view is not None
-    assert len(view.results) < len(whole.results)
-    assert view.sunk == whole.sunk
-    assert (view.opponents, view.defeated, view.ships_afloat) == (whole.opponents, whole.defeated, whole.ships_afloat)
-    assert (view.turn, view.resolved_turn) == (whole.turn, whole.resolved_turn)
-    assert set(view.untouched) == set(whole.untouched)
-    assert set(view.incoming) == set(whole.incoming)
-    assert view.incoming[-10:] == whole.incoming[-10:]
-    assert view.fired_this_turn == whole.fired_this_turn
-    assert view.salvos == whole.salvos[len(whole.salvos) - len(view.salvos) :]
 
 
 @pytest.mark.long

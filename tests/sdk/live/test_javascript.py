@@ -25,7 +25,7 @@ from kit.browser import browser, text, until
 from kit.javascript import PACKAGE, ROOT
 from kit.players import SECONDS, join, over
 from kit.processes import started
-from kit.programs import needs, on_both_brokers, path_of
+from kit.programs import needs, path_of
 from kit.same_games import SEED, AnnouncedAndSent, in_arena, one_fleet
 from kit.secured import Client
 from kit.web_front import web_front
@@ -72,7 +72,6 @@ def test_its_own_tests_pass(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert "# fail 0" in javascript.run(copy, "node", "--test", "test/")
 
 
-@on_both_brokers
 def test_the_same_strategy_fires_the_same_shots_in_both_languages(
     mybot: Path, broker: Broker, start_server: StartServer
 ) -> None:

@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -93,7 +93,8 @@ def sdk_in_javascript(factory: pytest.TempPathFactory) -> Client:
     return Client(command, "the server is online", "game {game}: {winner} wins, ")
 
 
-SDK_IN_JAVASCRIPT = pytest.param(sdk_in_javascript, marks=[needs("node"), needs("npm")])
+NODE = (needs("node"), needs("npm"))
+SDK_IN_JAVASCRIPT = pytest.param(sdk_in_javascript, marks=NODE)
 
 
 class Rival(Bot):
@@ -270,18 +271,22 @@ def stage(
 AGAIN = {"fleet_final", "wrong_state"}
 
 
+def _killed(restart: Callable[[Stage], None], refused: set[str], *, slow: bool = False) -> Any:
+    name = restart.__name__.strip("_").replace("_", " ")
+    return pytest.param(restart, refused, id=name, marks=pytest.mark.slow if slow else ())
+
+
 @pytest.mark.parametrize(
     ("restart", "refused"),
     [
-        (_listed_without_a_ship, set()),
-        (_while_its_ships_are_placed, AGAIN),
-        (_with_a_complete_fleet, AGAIN),
-        (_in_the_rival_s_turn, set()),
-        (_in_its_own_turn, set()),
-        (_while_a_host_has_paused_its_turn, set()),
-        (_between_two_turns, {"not_your_turn", "too_many_shots"}),
+        _killed(_listed_without_a_ship, set(), slow=True),
+        _killed(_while_its_ships_are_placed, AGAIN),
+        _killed(_with_a_complete_fleet, AGAIN, slow=True),
+        _killed(_in_the_rival_s_turn, set(), slow=True),
+        _killed(_in_its_own_turn, set()),
+        _killed(_while_a_host_has_paused_its_turn, set(), slow=True),
+        _killed(_between_two_turns, {"not_your_turn", "too_many_shots"}),
     ],
-    ids=lambda value: value.__name__.strip("_").replace("_", " ") if callable(value) else "",
 )
 @pytest.mark.parametrize("stage", [pytest.param(tutorial, marks=pytest.mark.slow), SDK_IN_JAVASCRIPT], indirect=True)
 def test_a_client_that_was_killed_plays_its_game_to_the_end(
@@ -303,7 +308,9 @@ def test_a_client_of_one_game_that_comes_after_the_end_learns_the_winner(stage: 
     stage.ends(1)
 
 
-@pytest.mark.parametrize("stage", [sdk_in_python, SDK_IN_JAVASCRIPT], indirect=True)
+@pytest.mark.parametrize(
+    "stage", [sdk_in_python, pytest.param(sdk_in_javascript, marks=[*NODE, pytest.mark.slow])], indirect=True
+)
 def test_a_game_that_is_over_on_arrival_is_none_of_those_that_a_bot_is_to_play(stage: Stage) -> None:
     """A bot that was to play one game ended as soon as it was started again, with the result of the last one."""
     stage.play()

@@ -14,7 +14,7 @@ from kit.brokers import Broker, StartServer
 from kit.mosquitto import Mosquitto
 from kit.players import SECONDS, Announced, Slower, join, over, salvos
 from kit.processes import started
-from kit.programs import needs, on_both_brokers
+from kit.programs import needs
 from salvo import messages as m
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -23,7 +23,6 @@ SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 
 
 @pytest.mark.long
-@on_both_brokers
 def test_a_killed_bot_comes_back_and_plays_on(broker: Broker, start_server: StartServer) -> None:
     received = Announced()
     command = [SALVO, "join", "", "slow", "--team", "phoenix", "--games", "1"]

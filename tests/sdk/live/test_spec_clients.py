@@ -1,4 +1,4 @@
-"""Clients that know nothing but the specification play whole games on both brokers."""
+"""Clients that know nothing but the specification play whole games."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from conformance.spec_client import SpecClient
 from kit.brokers import Broker, StartServer
 from kit.players import Announced, join
 from kit.processes import started
-from kit.programs import on_both_brokers
 from salvo import messages as m
 from salvo.player import Answer, Bot
 from salvo.view import View
@@ -65,10 +64,8 @@ def test_data_and_payload_and_a_session_salt_play_at_one_table(broker: Broker, s
 
 
 @pytest.mark.quick
-@on_both_brokers
-@pytest.mark.parametrize("script", ["examples/spec_client_40_lines.py"])
-def test_the_forty_line_client_of_the_readme_plays(script: str, broker: Broker, start_server: StartServer) -> None:
-    path = Path(__file__).parents[3] / script
+def test_the_forty_line_client_of_the_readme_plays(broker: Broker, start_server: StartServer) -> None:
+    path = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
     assert len([line for line in path.read_text().splitlines() if line.strip()]) <= 46
     command = [sys.executable, str(path), "127.0.0.1", str(broker.port)]
     with start_server(players=2), contextlib.ExitStack() as stack:
