@@ -76,24 +76,17 @@ class Bus:
         self._line: socket.socket | None = None
         self._rest = b""
 
-    def meet(self, *, calling: bool) -> None:
-        """Wait for another program, and take an address by which this one calls it, or is called."""
+    def meet(self) -> None:
+        """Wait for another program, take an address by which that one calls, and let it."""
         other = self._hear()
-        last = (int(other[-1]) + (-1 if calling else 1)) % 10  # of the port: the one before it calls
+        last = (int(other[-1]) + 1) % 10  # of the port: the one before it calls
         listeners = [socket.create_server(("127.0.0.1", 0))]
         while listeners[-1].getsockname()[1] % 10 != last:
             listeners.append(socket.create_server(("127.0.0.1", 0)))
         own = f"127.0.0.1:{listeners[-1].getsockname()[1]}"
         self.say(f"A/{own}")
-        if calling:
-            while self._hear() != other:
-                pass
-            host, _, port = other.partition(":")
-            self._line = socket.create_connection((host, int(port)), timeout=60)
-            self.send(f"P/{own}")
-        else:
-            self._line, _ = listeners[-1].accept()
-            assert self.receive(60) == f"P/{other}"
+        self._line, _ = listeners[-1].accept()
+        assert self.receive(60) == f"P/{other}"
         for listener in listeners:
             listener.close()
 

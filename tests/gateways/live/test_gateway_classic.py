@@ -13,29 +13,20 @@ import pytest
 from gateways.classic_client import Bus, Program, Tcp
 from gateways.gateway_stage import written
 from kit.processes import started
-from salvo_gateways.classic import ClassicRole
 
-GATEWAY = [sys.executable, "-m", "salvo", "gateway", "classic", "--end-seconds", "0"]
+GATEWAY = [sys.executable, "-m", "salvo", "gateway", "classic"]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("role", "calling"),
-    [
-        pytest.param(ClassicRole.SERVER, True, id="a program calls the gateway, which is server"),
-        pytest.param(ClassicRole.CLIENT, False, id="the gateway, which is client, calls a program"),
-    ],
-)
-def test_programs_find_the_gateway_on_the_bus_and_play(role: ClassicRole, calling: bool, tmp_path: Path) -> None:
+def test_a_gateway_calls_a_program_that_it_finds_on_the_bus_and_plays(tmp_path: Path) -> None:
     with contextlib.closing(Bus("234.7.6.5")) as bus:
-        options = ["--bus", f"{bus.group[0]}:{bus.group[1]}@127.0.0.1", "--role", role.value]
+        options = ["--bus", f"{bus.group[0]}:{bus.group[1]}@127.0.0.1", "--role", "client"]
         options += ["--transcripts", str(tmp_path)]
-        gateway = GATEWAY if role is ClassicRole.SERVER else GATEWAY[:-2]
-        with started([*gateway, *options], stdout=subprocess.PIPE):
-            bus.meet(calling=calling)
+        with started([*GATEWAY, *options], stdout=subprocess.PIPE):
+            bus.meet()
             for noise in ("", "P/", "A/nobody:1", "P/127.0.0.1:99999", "D/127.0.0.1:1", "A/\0:1", "A/127.0.0.1:²"):
                 bus.say(noise)
-            program = Program(bus, 1, leads=role is ClassicRole.CLIENT)
+            program = Program(bus, 1, leads=True)
             program.connect()
             program.play(2)
             for game, won in enumerate(program.won, start=1):
@@ -47,7 +38,7 @@ def test_programs_find_the_gateway_on_the_bus_and_play(role: ClassicRole, callin
 def test_a_gateway_that_is_client_calls_a_server_and_again_when_that_has_hung_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        with started([*GATEWAY[:-2], "--role", "client", "--call", address], stdout=subprocess.PIPE):
+        with started([*GATEWAY, "--role", "client", "--call", address], stdout=subprocess.PIPE):
             for seed, games in ((1, 1), (2, 2)):
                 with contextlib.closing(Tcp(server.accept()[0])) as line:
                     program = Program(line, seed, leads=True)

@@ -33,10 +33,8 @@ def test_a_program_and_a_bot_play_as_many_games_as_were_asked_for(tmp_path: Path
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.parametrize("opponent", ["exec", "bot"])
-def test_a_tcp_client_plays_a_program_that_the_gateway_starts_or_a_bot(opponent: str, port: Port) -> None:
-    others = ["--exec", CLIENT, "--name", "alice"] if opponent == "exec" else ["--opponent", "hunter"]
-    with started([*GATEWAY, "--listen", port.address, *others], stdout=subprocess.PIPE) as gateway:
+def test_a_tcp_client_plays_a_bot(port: Port) -> None:
+    with started([*GATEWAY, "--listen", port.address, "--opponent", "hunter"], stdout=subprocess.PIPE) as gateway:
         assert gateway.stdout is not None
         assert gateway.stdout.readline() == f"Code Smackdown on {port.address}\n"
         with (

@@ -16,7 +16,7 @@ from gateways.xbs_games import SECONDS, Playing, small
 from kit.guarded import guarded
 from kit.mosquitto import Mosquitto
 from kit.players import Announced, over, salvos
-from kit.programs import BROKERS, needs
+from kit.programs import needs
 from salvo import messages as m
 from salvo.errors import ConnectionLost
 from salvo.rules import XBS
@@ -106,10 +106,10 @@ def until(client: Client, *start: str) -> list[str]:
     return client.hear_until(lambda message: message[: len(start)] == list(start))
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_guests_get_accounts_when_they_first_come_and_play_a_whole_game(kind: str, tmp_path: Path) -> None:
+@needs("mosquitto")
+def test_guests_get_accounts_when_they_first_come_and_play_a_whole_game(tmp_path: Path) -> None:
     received = Announced()
-    with guarded(kind, tmp_path, book=XBS, listener=received) as contest:
+    with guarded("mosquitto", tmp_path, book=XBS, listener=received) as contest:
         with open_door(contest.url, RosterAccounts(contest.roster, "xbs"), door) as address:
             outcome = Playing([Client(*address, name, seed) for seed, name in enumerate(("ann", "bob"))]).wait()
         assert {member.name: member.door for member in contest.roster.members()} == dict.fromkeys(
