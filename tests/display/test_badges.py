@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salvo_display.web_page.badges import COLOURS, EMBLEMS, Badges, badge_of, badges_of
@@ -11,7 +10,7 @@ from salvo_display.web_page.badges import COLOURS, EMBLEMS, Badges, badge_of, ba
 NAMES = st.sets(st.text(max_size=8), max_size=20)
 
 
-@pytest.mark.long
+@settings(max_examples=30)
 @given(NAMES)
 def test_teams_that_play_each_other_have_colours_and_emblems_of_their_own(names: set[str]) -> None:
     found = badges_of(names)

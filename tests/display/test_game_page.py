@@ -26,12 +26,9 @@ from salvo_display.web_page.rendering import render
 
 GAMES = (
     "2-players-clock",
-    "4-players-small",
     "4-players-silent",
-    "smackdown-4-1",
     "smackdown-2-tie",
     "xbs-3-silent",
-    "xbs-2-1",
     "streak-4-1",
     "spaced-3-silent",
 )

@@ -170,7 +170,7 @@ def present(view: View) -> dict[str, object]:
 
 
 @EVERY_BOOK
-@pytest.mark.parametrize("turns", [1, 7, 40, 10**9])
+@pytest.mark.parametrize("turns", [7, 10**9])
 def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> None:
     game = Game(book, 3, turns).play(turns)
     if game.referee.state is State.TURN:  # a shot that waits for its result, and in a round a whole salvo
@@ -191,12 +191,15 @@ def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("book", [*BOOKS.values(), *EACH_SHOT_ANNOUNCED], ids=lambda book: book.name)
-@pytest.mark.parametrize("turns", [90, 10**9])
+@pytest.mark.parametrize(
+    ("book", "turns"),
+    [(book, turns) for book in BOOKS.values() for turns in (60, 10**9)] + [(book, 60) for book in EACH_SHOT_ANNOUNCED],
+    ids=str,
+)
 def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
     book: RuleBook, turns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game = Game(book, 4, 1).play(turns)
+    game = Game(book, 3, 1).play(turns)
     recaps = {name: recap_of(game.referee, name) for name in game.names[:2]}
     whole = {name: present(taken_up(recap, book)) for name, recap in recaps.items()}
     monkeypatch.setattr("salvo.codec.recap_writer._MAX_HITS", 10)

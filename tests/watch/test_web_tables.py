@@ -193,7 +193,7 @@ class Overheard(Contest):
 
 
 @pytest.mark.long
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),
     name=st.sampled_from(sorted(SMALL_BOOKS)),
