@@ -134,7 +134,7 @@ def test_the_image_installs_from_a_lock_that_fits_what_the_server_needs() -> Non
         assert lock[canonicalize_name(requirement.name)] in requirement.specifier, str(requirement)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_workflows_of_the_forge_fit_their_schema() -> None:
     workflows = sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml")))
     assert len(workflows) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,13 @@ def _elapsed_names(tree: ast.AST) -> set[str]:
     return found
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def _measurements(path: Path) -> Iterator[str]:
-    tree = ast.parse(path.read_text())
+    tree = _tree(path)
     names = _elapsed_names(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and any(_is_elapsed(each, names) for each in ast.walk(node.test)):
@@ -60,7 +66,7 @@ def test_no_test_takes_helpers_from_another_test() -> None:
     imports = [
         (path.name, node.module)
         for path in _TESTS.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.ImportFrom) and node.module
     ]
     assert [each for each in imports if each[1].rpartition(".")[2].startswith("test_")] == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-import subprocess
-import sysconfig
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,12 +32,8 @@ def test_the_file_is_what_the_descriptors_say() -> None:
     assert written() == FILE.read_text(), "python proto/json_schema.py"
 
 
-def test_a_validator_that_is_not_ours_finds_it_valid() -> None:
-    script = Path(sysconfig.get_path("scripts")) / "check-jsonschema"
-    subprocess.run([script, "--check-metaschema", FILE], check=True, stdout=subprocess.DEVNULL)
-
-
-def test_its_examples_are_valid() -> None:
+def test_a_validator_that_is_not_ours_finds_it_and_its_examples_valid() -> None:
+    _validator("Shot").check_schema(SCHEMA)
     for name, definition in SCHEMA["$defs"].items():
         for example in definition.get("examples", []):
             _validator(name).validate(example)
