@@ -19,11 +19,11 @@ import pytest
 
 from kit.accounts import KEEPER, SERVER, contest
 from kit.mosquitto import ContestMosquitto
-from kit.probe import Login, Probe
 from kit.programs import needs
-from kit.secured import SECONDS
+from kit.raw import ACCEPTED, Raw
+from kit.secured import SECONDS, Client
 from salvo.errors import ConnectionLost
-from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.net.mqtt import Connection
 from salvo.roles_and_rights import Role
 from salvo_server.brokers.mosquitto import dynamic_security
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
@@ -32,7 +32,8 @@ from salvo_server.storage.register import Account
 pytestmark = needs("mosquitto")
 ACCOUNTS: Final = contest("red", "blue")
 CONTROL: Final = "$CONTROL/dynamic-security/v1"
-MARK: Final = b"by red"
+MARK: Final = "by red"
+RED: Final = ACCOUNTS[1]
 
 
 class _Undefended(ContestMosquitto):
@@ -82,80 +83,92 @@ def _started(mosquitto: ContestMosquitto) -> Iterator[ContestMosquitto]:
 
 
 @contextlib.contextmanager
-def _client(broker: ContestMosquitto, user: str, client_id: str = "", **given: Any) -> Iterator[Probe]:
+def _client(broker: ContestMosquitto, user: str, client_id: str = "") -> Iterator[Client]:
     [account] = [account for account in ACCOUNTS if account.user == user]
-    with Probe(BrokerUrl.parse(broker.url)) as probe:
-        assert probe.greet(client_id or user, Login(user, account.secret), **given).accepted
-        yield probe
+    with Client(broker.port, account, client_id) as client:
+        assert client.refusal is None
+        yield client
+
+
+def _stands(client: Client) -> bool:
+    """Whether a connection does, once all has come that the broker had for it: it answers in order."""
+    client.publish(["/x"], "")
+    return client.stands
+
+
+def _heard(client: Client, text: str = MARK) -> bool:
+    assert _stands(client)
+    return any(payload == text for _, payload, _ in client.received)
 
 
 def _publish(topic: str, broker: ContestMosquitto, *, retain: bool = False) -> bool:
     with _client(broker, SERVER.user) as server, _client(broker, "red") as red:
-        server.subscribe(topic)
-        red.publish(topic, MARK, retain=retain)
-        server.ping()
-        red.publish(topic, b"", retain=retain)
-        return any(received.payload == MARK for received in server.received)
+        server.subscribe([topic])
+        red.publish([topic], MARK, retain=retain)
+        heard = _heard(server)
+        red.publish([topic], "", retain=retain)
+        return heard
 
 
 def _publish_by_a_will(broker: ContestMosquitto) -> bool:
     with _client(broker, SERVER.user) as server:
-        server.subscribe("/game/state")
-        with _client(broker, "red", will=("/game/state", MARK)) as red:
-            red.say(b"\0\0")  # no packet: the broker hangs up, and publishes the will
-            assert red.wait_for_end()
+        server.subscribe(["/game/state"])
+        with Raw(broker.port, "red", user="red", password=RED.secret, will=("/game/state", MARK)) as red:
+            assert red.read() == ACCEPTED
+            red.send(b"\0\0")  # no packet: the broker hangs up, and publishes the will
+            assert red.read() == b""
         with _client(broker, "red"):  # whose session takes the place of the one that ended
-            server.ping()
-        return any(received.payload == MARK for received in server.received)
+            return _heard(server)
 
 
 def _read(topic: str, broker: ContestMosquitto) -> bool:
     with _client(broker, SERVER.user) as server, _client(broker, "red") as red:
-        red.subscribe(topic, "#")
-        server.publish(topic, b"private")
-        red.ping()
-        return any(received.payload == b"private" for received in red.received)
+        red.subscribe([topic, "#"])
+        server.publish([topic], "private")
+        return _heard(red, "private")
 
 
 def _read_the_brokers_figures(broker: ContestMosquitto) -> bool:
     with _client(broker, "red") as red:
-        red.subscribe("$SYS/#")
-        red.ping()
-        return bool(red.received)
+        red.subscribe(["$SYS/#"])
+        return _stands(red) and bool(red.received)
+
+
+def _is_let_in(broker: ContestMosquitto, account: Account | None) -> bool:
+    with Client(broker.port, account, "stranger") as client:
+        return client.refusal is None
 
 
 def _command_the_broker(broker: ContestMosquitto) -> bool:
     """Make a user of one's own."""
     command = {"command": "createClient", "username": "mole", "password": "mole"}
     with _client(broker, "red") as red:
-        red.publish(CONTROL, json.dumps({"commands": [command]}).encode())
-        red.ping()
-    with Probe(BrokerUrl.parse(broker.url)) as probe:
-        return probe.greet("mole", Login("mole", "mole")).accepted
+        red.publish([CONTROL], json.dumps({"commands": [command]}))
+    return _is_let_in(broker, Account("mole", "mole", Role.TEAM, "mole"))
 
 
 def _come_without_a_name(broker: ContestMosquitto) -> bool:
-    with Probe(BrokerUrl.parse(broker.url)) as probe:
-        return probe.greet("stranger").accepted
+    return _is_let_in(broker, None)
 
 
 def _end_the_servers_connection(broker: ContestMosquitto) -> bool:
     with _client(broker, SERVER.user) as server, _client(broker, "red", SERVER.user):
-        return not server.ping()
+        return not _stands(server)
 
 
 def _end_a_connection_by_websocket(broker: ContestMosquitto) -> bool:
     with _client(broker, "blue") as victim:
-        rival = Connection(broker.websocket_url, "blue", username="red", password="secret-of-red", clean_session=True)
+        rival = Connection(broker.websocket_url, "blue", username="red", password=RED.secret, clean_session=True)
         with contextlib.closing(rival), contextlib.suppress(ConnectionLost):
             rival.connect(SECONDS)
-            return not victim.ping()
+            return not _stands(victim)
     return False
 
 
 def _send_a_huge_packet(broker: ContestMosquitto) -> bool:
     with _client(broker, "red") as red:
-        return red.publish("/players/red/ships/carrier/place", bytes(1024 * 1024))
+        red.publish(["/players/red/ships/carrier/place"], "x" * 1024 * 1024)
+        return red.stands
 
 
 ATTACKS: Final[dict[str, Callable[[ContestMosquitto], bool]]] = {

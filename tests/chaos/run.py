@@ -40,7 +40,7 @@ from kit import javascript
 from kit.mosquitto import ContestMosquitto, Mosquitto
 from kit.ports import Port
 from kit.postgresql import PostgreSQL
-from kit.probe import REFUSALS, Login, Probe, ProbeError
+from kit.raw import ACCEPTED, Raw
 from salvo import messages as m
 from salvo.codec.steps import read_input
 from salvo.errors import SalvoError
@@ -506,12 +506,12 @@ class RosterChaos(Chaos):
         return len(self._reader().results())
 
     def _log_in(self, name: str, secret: str) -> bool:
-        with contextlib.suppress(ProbeError, OSError), Probe(self.url, answer_seconds=5) as probe:
-            greeting = probe.greet(name, Login(name, secret))
-            if greeting.code in REFUSALS:
+        with contextlib.suppress(OSError), Raw(self.url.port, name, user=name, password=secret) as raw:
+            answer = raw.read(5) or b""
+            if answer[:2] == ACCEPTED[:2] and answer != ACCEPTED:
                 self.report.logins += 1
-                self.report.lose(REFUSALS_OF_RIGHT_PASSWORDS, f"{name}: {greeting}")
-            return greeting.accepted
+                self.report.lose(REFUSALS_OF_RIGHT_PASSWORDS, f"{name}: code {answer[3]}")
+            return answer == ACCEPTED
         return False  # nobody is there
 
     def _log_in_all_the_time(self, secrets: Mapping[str, str]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import http.client
 
+from kit.accounts import team
 from kit.front import Front
-from kit.probe import Login
 
-RED = Login("red", "secret-of-red")
+RED = team("red")[0]
 
 
 def answer(front: Front, path: str) -> tuple[int, str | None, bytes]:

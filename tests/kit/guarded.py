@@ -11,12 +11,13 @@ from typing import Any
 
 from kit.marked import MarkedConnection
 from kit.mosquitto import ContestMosquitto
-from kit.probe import Login, Probe
+from kit.raw import ACCEPTED, Raw
 from kit.services import serve
 from kit.waiting import until
 from salvo.client import play as play_contest
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl
+from salvo.net.tls import client_context
 from salvo.roles_and_rights import Role
 from salvo.rules import SALVO
 from salvo_lab.bots.random_bot import RandomBot
@@ -57,9 +58,11 @@ class Guarded:
 def wait_for_users(url: str, user: str, secret: str, *, admitted: bool = True, ca: str | None = None) -> None:
     """Return when the broker lets a user in, or no longer: it is furnished a moment after the roster has changed."""
 
+    trusted = None if ca is None else client_context(ca)
+
     def is_let_in() -> bool:
-        with Probe(BrokerUrl.parse(url), ca) as probe:
-            return bool(probe.greet(user, Login(user, secret)).accepted)
+        with Raw(BrokerUrl.parse(url).port, user, user=user, password=secret, tls=trusted) as raw:
+            return raw.read() == ACCEPTED
 
     until(lambda: is_let_in() is admitted)
 

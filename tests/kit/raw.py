@@ -10,6 +10,8 @@ from typing import Any
 
 #: For what is to come; who waits for what is not to come says how long.
 PATIENCE_SECONDS = 60.0
+#: CONNACK to a client that is let in.
+ACCEPTED = b"\x20\2\0\0"
 
 client_ids = (f"client-{number}" for number in itertools.count())
 
@@ -45,9 +47,11 @@ class Raw:
     """A socket that speaks MQTT byte by byte."""
 
     def __init__(self, port: int, client_id: str | None = None, **given: Any) -> None:
-        """Connect; the first bytes are ``greeting``, else a CONNECT with what is given."""
-        greeting = given.pop("greeting", None)
-        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
+        """Connect, by ``tls`` if it is given; the first bytes are ``greeting``, else a CONNECT with what is given."""
+        greeting, tls = given.pop("greeting", None), given.pop("tls", None)
+        self.socket: socket.socket = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
+        if tls is not None:
+            self.socket = tls.wrap_socket(self.socket, server_hostname="127.0.0.1")
         self.send(connect_packet(client_id or next(client_ids), **given) if greeting is None else greeting)
 
     def send(self, data: bytes) -> None:

@@ -17,11 +17,9 @@ from kit.accounts import KEEPER, SERVER, contest, team
 from kit.behind_the_front import RED
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
-from kit.probe import Probe
 from kit.programs import needs
-from kit.raw import connect_packet, publish_packet, text
+from kit.raw import ACCEPTED, Raw, connect_packet, publish_packet, text
 from kit.secured import SECONDS, Client
-from salvo.net.mqtt import BrokerUrl
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 
 pytestmark = [needs("mosquitto"), needs("haproxy")]
@@ -45,11 +43,12 @@ def front(mosquitto: ContestMosquitto, tmp_path_factory: pytest.TempPathFactory)
         yield running
 
 
-def logs_in(url: str, front: Front | None = None) -> bool:
-    """Whether one attempt is enough."""
-    ca = None if front is None else str(front.certificate.cert)
-    with Probe(BrokerUrl.parse(url), ca) as probe:
-        return probe.greet(RED.user, RED).accepted
+@contextlib.contextmanager
+def logged_in(front: Front) -> Iterator[Raw]:
+    """Red's connection, at the first attempt."""
+    with Raw(front.port, RED.user, user=RED.user, password=RED.secret, tls=front.certificate.trusted()) as red:
+        assert red.read() == ACCEPTED
+        yield red
 
 
 def closed(sock: socket.socket) -> bool:
@@ -184,7 +183,9 @@ def test_a_page_of_another_site_opens_no_websocket(front: Front, origin: bytes, 
 def test_700_silent_sockets_of_one_address_keep_no_other_address_out(front: Front) -> None:
     with contextlib.ExitStack() as stack:
         silent_sockets(stack, front.port, 700, refused=500)
-        assert [logs_in(front.url, front) for _ in range(12)] == [True] * 12
+        for _ in range(12):
+            with logged_in(front):
+                pass
 
 
 @pytest.mark.slow
@@ -196,33 +197,25 @@ def test_a_flood_of_one_team_reaches_mosquitto_at_a_pace_and_another_teams_shot_
     with (
         Client(mosquitto.server_port, SERVER) as server,
         Client(mosquitto.port, team("blue")[0]) as blue,
-        Probe(BrokerUrl.parse(front.url), str(front.certificate.cert)) as red,
+        logged_in(front) as red,
     ):
         server.subscribe(["#"])
-        assert red.greet(RED.user, RED).accepted
-        socket = red.socket
-        socket.setblocking(False)
-        with contextlib.suppress(OSError):  # full: the front takes no more
-            for _ in range(sent):
-                red.say(shot)
+        red.socket.setblocking(False)
+        for _ in range(sent):
+            with contextlib.suppress(OSError):  # full: the front takes no more
+                red.send(shot)
         blue.publish(["/players/red/fire"], "an honest shot")
         server.wait_for("/players/red/fire", "an honest shot")
-        socket.settimeout(SECONDS)
-        taken = len(socket.recv(1 << 20)) // 4
+        red.socket.settimeout(SECONDS)
+        taken = len(red.socket.recv(1 << 20)) // 4
         assert 0 < taken < sent // 4
 
 
 def test_a_client_that_was_paced_and_falls_silent_leaves_the_front_as_it_was(front: Front) -> None:
     """HAProxy 2.6 ended itself within two seconds: the time at which the filter was to go on had passed for good."""
-    with Probe(BrokerUrl.parse(front.url), str(front.certificate.cert)) as red:
-        assert red.greet(RED.user, RED).accepted
-        red.say(publish_packet("/players/blue/fire", b"x" * 100) * 180 + b"\xc0\0")
-        socket = red.socket
-        socket.settimeout(SECONDS)
-        answer = b""
-        while not answer.endswith(b"\xd0\0"):
-            answer += socket.recv(100)
-        socket.settimeout(3)
-        with pytest.raises(TimeoutError):
-            socket.recv(1)
-    assert logs_in(front.url, front)
+    with logged_in(front) as red:
+        red.send(publish_packet("/players/blue/fire", b"x" * 100) * 180 + b"\xc0\0")
+        red.wait_for(b"\xd0\0")
+        assert red.read(3) is None
+    with logged_in(front):
+        pass
