@@ -1,16 +1,18 @@
-"""MQTT 5 on the embedded broker: with a real client, and byte by byte where no decent client would go.
+"""MQTT 5 on the embedded broker, byte by byte, and what it does not have of either version.
 
 The rights in MQTT 5 are tried with all the others, in test_access_matrix.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 
 import pytest
 
-from kit.raw import Raw, packet, text
+from kit.documents import DOCS
+from kit.raw import Raw, connect_packet, packet, publish_packet, subscribe_packet, text
 from salvo_server.brokers.embedded import EmbeddedBroker, packets
 from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
 
@@ -126,6 +128,16 @@ def test_a_will_that_waits_is_published(
         reader.wait_for(b"gone")
 
 
+def test_a_client_that_takes_leave_has_no_will(broker: EmbeddedBroker) -> None:
+    will = b"\0" + text("/a/will") + text("gone")
+    with greeted(broker, "reader") as reader, raw(broker, connect("alice", flags=6, after=will)) as alice:
+        answered(reader, subscribe("/a/will"))
+        alice.wait_for(connack())
+        alice.send(b"\xe0\0")
+        assert alice.read() == b""
+        assert answered(reader, b"") == b""
+
+
 # --- later packets ------------------------------------------------------------------------------------------------
 
 
@@ -215,3 +227,110 @@ def test_a_message_that_has_expired_is_not_sent_and_another_has_less_time_left(
             newcomer.wait_for(publish("/a/kept/60", b"60", 1, 0x33, left))
             newcomer.send(publish("/b", b"", 9))  # refused, behind all that is retained
             assert newcomer.read() == b"\x40\3\0\x09\x87"
+
+
+# --- messages -----------------------------------------------------------------------------------------------------
+
+
+def answered(client: Raw, sent: bytes) -> bytes:
+    """Send something; return what comes until a ping behind it is answered."""
+    client.send(sent + b"\xc0\0")
+    got = b""
+    while not got.endswith(b"\xd0\0"):
+        part = client.read()
+        assert part, got
+        got += part
+    return got.removesuffix(b"\xd0\0")
+
+
+def test_messages_arrive_at_the_lower_of_two_qos_and_1_at_most(broker: EmbeddedBroker) -> None:
+    with greeted(broker, "alice") as alice, greeted(broker, "reader") as reader:
+        for granted in range(3):
+            assert answered(reader, subscribe("/a/x", granted)) == bytes((0x90, 4, 0, 1, 0, min(granted, 1)))
+            for qos in range(3):
+                answered(alice, publish("/a/x", b"%d" % qos, 10 * granted + qos + 1, 0x30 | qos << 1))
+                received = answered(reader, b"")
+                assert (received[0], received[-1:]) == (0x30 | min(qos, granted, 1) << 1, b"%d" % qos)
+
+
+def test_a_session_stores_what_comes_above_qos_0_while_its_client_is_away(broker: EmbeddedBroker) -> None:
+    with greeted(broker, "away", STAYS, 0) as away:
+        answered(away, subscribe("/a/+"))
+    with greeted(broker, "alice") as alice:
+        answered(alice, publish("/a/x", b"one", first=0x32) + publish("/a/x", b"two", 2, first=0x34))
+    with raw(broker, connect("away", STAYS, 0)) as away:
+        received = answered(away, b"")
+        assert received.startswith(connack(True, b"\x11\xff\xff\xff\xff"))
+        assert re.findall(b"one|two", received) == [b"one", b"two"]
+    for flags in (2, 0):  # the first one begins a new session, of which nothing is left
+        with raw(broker, connect("away", flags=flags)) as away:
+            assert answered(away, b"") == connack()
+
+
+def test_properties_go_with_a_message_live_and_retained(broker: EmbeddedBroker) -> None:
+    about = [b"\x26" + text("a") + text("2"), b"\x26" + text("c") + text("3"), b"\1\1", b"\3" + text("text")]
+    about += [b"\x08" + text("answers"), b"\x09" + text("id")]
+    with greeted(broker, "alice") as alice, greeted(broker, "reader") as reader:
+        answered(reader, subscribe("/a/#"))
+        answered(alice, publish("/a/x", b"hi", first=0x33, properties=b"".join(about)))
+        for sent in (b"", subscribe("/a/x")):
+            received = answered(reader, sent)
+            assert [each for each in about if each not in received] == []
+
+
+def test_a_subscription_has_its_options(broker: EmbeddedBroker) -> None:
+    """Nothing of the own client; the flag as it was published; what is retained always, once or never."""
+    with greeted(broker, "alice") as alice, greeted(broker, "reader") as reader:
+        for client in (alice, reader):
+            answered(client, subscribe("/a/x", 0b0000_1101))
+        for flag in (0, 1):
+            assert b"hi" not in answered(alice, publish("/a/x", b"hi", 1, 0x32 | flag))
+            received = answered(reader, b"")
+            assert (received[0], received[-2:]) == (0x32 | flag, b"hi")
+        for handling, times in ((2, 0), (1, 0), (0, 1), (0, 1)):
+            assert answered(reader, subscribe("/a/x", 1 | handling << 4)).count(b"hi") == times
+        answered(reader, packet(0xA2, b"\0\1\0" + text("/a/x")))
+        assert answered(reader, subscribe("/a/x", 0b0001_0001)).count(b"hi") == 1
+
+
+# --- what the embedded broker does not have -------------------------------------------------------------------------
+
+#: What a client may ask for, and what it sends for that in 3.1.1 and in 5; nothing where there is no such thing.
+REFUSED = {
+    "QoS 2 to a subscriber": (packet(0x82, b"\0\1" + text("x") + b"\2"), subscribe("x", 2)),
+    "a shared subscription, `$share/...`": (subscribe_packet("$share/g/x"), subscribe("$share/g/x")),
+    "to publish below `$`": (publish_packet("$topic", b"x"), publish("$topic", b"x")),
+    "an identifier for a subscription": (b"", subscribe("x", properties=b"\x0b\1")),
+    "a topic alias": (b"", publish("x", b"x", properties=b"\x23\0\1")),
+    "authentication in several steps": (b"", connect("c", b"\x15" + text("SCRAM"))),
+    "a session that ends some time after its connection": (b"", connect("c", STAYS)),
+    "MQTT 3.1, protocol level 3": (packet(0x10, text("MQIsdp") + b"\3\2\0\x3c" + text("old")), b""),
+}
+
+
+def refusal(port: int, sent: bytes, level: int) -> str:
+    """Return the answer as the manual writes it."""
+    if not sent:
+        return "-"
+    greets = sent[0] == 0x10
+    with Raw(port, greeting=sent if greets else connect_packet("c", level=level)) as client:
+        answer = client.read() or b""
+        if not greets:
+            client.send(sent)
+            answer = client.read() or b""
+    kind = {0x20: "CONNACK", 0x40: "PUBACK", 0x90: "SUBACK", 0xE0: "DISCONNECT"}[answer[0]]
+    if kind == "CONNACK":
+        found = re.search(b"\x11(....)$", answer, re.DOTALL)  # how long the session is to stay
+        return f"`CONNACK 0x{found[1].hex()}`" if found else f"`CONNACK {answer[3]:#04x}`"
+    place = {"PUBACK": 4, "SUBACK": len(answer) - 1, "DISCONNECT": 2}[kind]
+    return f"`{kind} {(answer + bytes(1))[place]:#04x}`"
+
+
+def test_what_the_broker_refuses_is_in_the_table_of_the_manual() -> None:
+    _, _, section = (DOCS / "brokers.md").read_text().partition("## MQTT on the server's own broker\n")
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", section.partition("\n#")[0], re.MULTILINE)[1:]
+    with EmbeddedBroker() as broker:
+        found = [
+            (what, refusal(broker.port, old, 4), refusal(broker.port, new, 5)) for what, (old, new) in REFUSED.items()
+        ]
+    assert rows == found
