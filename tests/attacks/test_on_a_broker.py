@@ -1,7 +1,7 @@
 """Attacks that need a broker, on the embedded one: each achieves nothing, and succeeds without its defence.
 
-What mosquitto has of its own, such as its limit of silent connections, cannot be taken away in a test; the matrix of
-rights is tried on both brokers elsewhere.
+What mosquitto has of its own, such as its limit of silent connections, cannot be taken away in a test. Rights, wills,
+retained messages, passwords and client ids are tried on both brokers in ``server/live/test_access_matrix.py``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kit.brokers import serving
-from kit.raw import PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
+from kit.raw import ACCEPTED, PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
 from kit.socketless import Hall, run
-from kit.waiting import until
 from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded import peers, tcp_and_websocket
 from salvo_server.brokers.embedded.broker import HardenedBroker
@@ -33,7 +31,6 @@ from salvo_server.core.rate_limit import Rate
 from salvo_server.storage.register import Account
 
 Patch = pytest.MonkeyPatch
-ACCEPTED = b"\x20\2\0\0"
 
 
 def _account(user: str, role: Role) -> Account:
@@ -76,99 +73,7 @@ def _client(broker: EmbeddedBroker, user: str, *filters: str, **given: Any) -> I
         yield client
 
 
-def _hears(client: Raw, wanted: bytes, marker: Callable[[], None]) -> bool:
-    """Whether something comes before a marker that is published after it."""
-    marker()
-    got = b""
-    while b"the marker" not in got:
-        chunk = client.read()
-        assert chunk, got
-        got += chunk
-    return wanted in got
-
-
-def _until_connected(broker: EmbeddedBroker, count: int) -> None:
-    """Return when so many are left; the wills of the others come before whatever is published next."""
-    until(lambda: len(serving(broker).peers) == count)
-
-
-def _mark(broker: EmbeddedBroker) -> Callable[[], None]:
-    def publish() -> None:
-        with _client(broker, "salvo-server") as server:
-            server.send(publish_packet("/game/winner", b"the marker"))
-            server.wait_for(b"\x40\2")
-
-    return publish
-
-
-def _mark_itself(server: Raw) -> Callable[[], None]:
-    return lambda: server.send(publish_packet("/game/winner", b"the marker"))
-
-
-# --- what only the server says ------------------------------------------------------------------------------------
-
-
-def _forge_a_hit_by_a_will() -> bool:
-    """A team leaves a will on a topic of the server's, and goes without a goodbye."""
-    with _contest() as broker, _client(broker, "hall", "#") as watcher:
-        with _login(broker, "red", will=("/game/state", "over, says red")) as rival:
-            rival.read()
-        _until_connected(broker, 1)
-        return _hears(watcher, b"says red", _mark(broker))
-
-
-def _leave_a_will_where_it_may_publish() -> bool:
-    """A retained will on a topic that a team may publish to would stay for every server that comes."""
-    with _contest() as broker:
-        with _login(broker, "red", will=("/players/blue/fire", "the will of red")) as rival:
-            rival.read()
-        _until_connected(broker, 0)
-        with _client(broker, "salvo-server") as server:
-            server.send(subscribe_packet("#"))
-            return _hears(server, b"the will of red", _mark_itself(server))
-
-
-def _leave_a_command_at_the_broker() -> bool:
-    with _contest() as broker:
-        with _client(broker, "red") as rival:
-            rival.send(publish_packet("/players/blue/fire", b"kept for ever", retain=True))
-            rival.wait_for(b"\x40\2")
-        with _client(broker, "salvo-server") as server:
-            server.send(subscribe_packet("#"))
-            return _hears(server, b"kept for ever", _mark_itself(server))
-
-
-def _read_a_rivals_hits() -> bool:
-    with _contest() as broker, _client(broker, "red", "#", "/players/blue/hit") as rival:
-        with _client(broker, "salvo-server") as server:
-            server.send(publish_packet("/players/blue/hit", b"B3 of blue"))
-            server.wait_for(b"\x40\2")
-        return _hears(rival, b"B3 of blue", _mark(broker))
-
-
-def _come_in_with_a_guess() -> bool:
-    with _contest() as broker, Raw(broker.port, "blue", user="blue", password="a guess") as rival:
-        return rival.read() == ACCEPTED
-
-
-def _take_over_the_servers_session() -> bool:
-    """Come in as oneself, under the server's client id: the server is disconnected, and its messages are ours."""
-    with (
-        _contest() as broker,
-        _client(broker, "salvo-server") as server,
-        _login(broker, "red", client_id="salvo-server") as rival,
-    ):
-        rival.read()
-        server.send(b"\xc0\0")
-        return server.read() != b"\xd0\0"
-
-
-def _disconnect_somebody_with_a_wrong_password() -> bool:
-    with _contest() as broker, _client(broker, "blue") as victim:
-        with Raw(broker.port, "blue", user="blue", password="a guess") as rival:
-            rival.read()
-        victim.send(b"\xc0\0")
-        return victim.read() != b"\xd0\0"
+# --- what cannot be a topic --------------------------------------------------------------------------------------
 
 
 def _publish_to_a_wildcard() -> bool:
@@ -383,23 +288,6 @@ def _allow_everything(patch: Patch) -> None:
     patch.setattr(RosterAccess, "allows", lambda *given: True)
 
 
-def _let_everybody_leave_messages(patch: Patch) -> None:
-    patch.setattr(RosterAccess, "may_leave_messages", lambda *given: True)
-
-
-def _allow_everything_and_wills(patch: Patch) -> None:
-    _allow_everything(patch)
-    _let_everybody_leave_messages(patch)
-
-
-def _ask_for_no_password(patch: Patch) -> None:
-    patch.setattr(RosterAccess, "admits", lambda *given: True)
-
-
-def _believe_client_ids(patch: Patch) -> None:
-    patch.setattr(RosterAccess, "session_id", lambda self, client_id, username: client_id)
-
-
 def _route_any_topic(patch: Patch) -> None:
     patch.setattr(Routes, "_read", lambda self, name: name[2:].decode())
 
@@ -443,13 +331,6 @@ class Attack(NamedTuple):
 
 
 ATTACKS = [
-    Attack("a forged state by a will", _forge_a_hit_by_a_will, _allow_everything_and_wills),
-    Attack("a retained will", _leave_a_will_where_it_may_publish, _let_everybody_leave_messages),
-    Attack("a retained command", _leave_a_command_at_the_broker, _let_everybody_leave_messages),
-    Attack("a rival's hits", _read_a_rivals_hits, _allow_everything),
-    Attack("a guessed password", _come_in_with_a_guess, _ask_for_no_password),
-    Attack("the server's client id", _take_over_the_servers_session, _believe_client_ids),
-    Attack("a wrong password", _disconnect_somebody_with_a_wrong_password, _ask_for_no_password),
     Attack("a wildcard as topic", _publish_to_a_wildcard, _route_any_topic),
     Attack("NUL in a topic", _publish_to_a_topic_with_nul, _route_any_topic),
     Attack("an endless packet", _send_an_endless_packet, _without(packet_bytes=10**9)),

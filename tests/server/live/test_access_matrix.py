@@ -95,12 +95,11 @@ def broker(request: pytest.FixtureRequest) -> Iterator[Secured]:
         yield running
 
 
-@pytest.fixture(params=["own client id", "another's client id", "MQTT 5"])
+@pytest.fixture(params=["own client id", "another's client id in MQTT 5"])
 def actors(broker: Secured, request: pytest.FixtureRequest) -> Iterator[dict[str, Client]]:
-    """All actors, under their own client ids, or each under that of the next one; in MQTT 3.1.1 or 5."""
+    """All actors, under their own client ids in MQTT 3.1.1, or each under that of the next one in MQTT 5."""
     names = list(ACTORS)
-    shift = int(request.param == "another's client id")
-    mqtt = paho.MQTTv5 if request.param == "MQTT 5" else paho.MQTTv311
+    shift, mqtt = (0, paho.MQTTv311) if request.param == "own client id" else (1, paho.MQTTv5)
     ids = dict(zip(names, [ACTORS[name].user for name in [*names[shift:], *names[:shift]]], strict=True))
     with contextlib.ExitStack() as stack:
         clients = {
