@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from kit.recovery import World
-from salvo.codec.command_writer import write_participation
 from salvo.messages import Limits, State
 from salvo_server.service import Service
 
@@ -94,31 +93,3 @@ def test_a_turn_whose_begin_a_slow_disk_held_back_has_its_whole_time(world: Held
     world.run()
     assert world.turn == 2
     assert world.left_ms == TURN_MS
-
-
-PLACEMENT_MS = 60_000
-
-
-def ask(world: HeldUpWorld, name: str) -> None:
-    world.wire.give("/game/request_participation", write_participation(name, f"secret {name}"))
-    world.run()
-
-
-@pytest.fixture
-def lobby(tmp_path: Path) -> Iterator[HeldUpWorld]:
-    world = HeldUpWorld(tmp_path / "b.journal")
-    ask(world, "ann")
-    assert world.left_ms == PLACEMENT_MS
-    yield world
-    world.journal.close()
-
-
-def test_a_flood_that_holds_the_server_up_does_not_hold_a_lobby_open(lobby: HeldUpWorld) -> None:
-    """Each standstill restarted the minute, without end."""
-    began, times = lobby.now, 0
-    while lobby.table.referee.players:
-        times += 1
-        assert times < 10
-        lobby.poll_ms = PLACEMENT_MS // 2
-        lobby.run()
-    assert lobby.now - began < 3 * PLACEMENT_MS

@@ -5,73 +5,16 @@ from __future__ import annotations
 import contextlib
 import select
 import struct
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from kit import flood as flooding
-from kit.broker_process import BrokerProcess
-from kit.players import Announced, Slower, join, over
 from kit.raw import PATIENCE_SECONDS, Raw, publish_packet, subscribe_packet
-from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
-from salvo_server.contest import Contest
-from salvo_server.settings import ServerSettings
-
-#: With fewer the flood would not have filled what was the server's queue before it was dropped.
-FLOOD_MESSAGES = 10_000
-
-
-@contextlib.contextmanager
-def flooded(port: int, qos: int) -> Iterator[None]:
-    """Have another process flood a broker, until so many of its messages were taken at least."""
-    command = [sys.executable, flooding.__file__, str(port), str(qos), str(FLOOD_MESSAGES)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        yield
-        assert process.stdout.readline() == "enough\n"
-        process.stdin.close()
-        assert int(process.stdout.readline()) >= FLOOD_MESSAGES
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("qos", [pytest.param(0, marks=pytest.mark.slow), 1])
-def test_a_game_is_played_to_its_end_under_a_flood_at_full_speed_and_the_server_stays_connected(qos: int) -> None:
-    """Ten thousand messages waited for the server within two seconds, and the broker dropped the server for it."""
-    received, connections = Announced(), 0
-
-    with BrokerProcess() as broker:
-        contest = Contest(
-            ServerSettings(
-                broker=broker.url, seed="7", players=2, over_seconds=600, turn_seconds=600, placement_seconds=600
-            ),
-            received,
-        )
-        connected = contest.connection.on_connect
-        assert connected is not None
-
-        def counted(session_present: bool) -> None:
-            nonlocal connections
-            connections += 1
-            connected(session_present)
-
-        contest.connection.on_connect = counted
-        with contest.in_background():
-            received.until(lambda announced: any(isinstance(a, m.StateChanged) for a in announced))
-            with flooded(broker.port, qos):
-                for name in ("a", "b"):
-                    join(broker.url, name, Slower())
-                received.until(over)
-    assert connections == 1
-    assert "turn_timeout" not in [refused.code for refused in received.of(m.CommandRefused)]
 
 
 @pytest.fixture
@@ -98,15 +41,6 @@ def flood(client: Raw, count: int) -> None:
         client.send(publish_packet("/x", b"f" * 100, number))
     reader.join(60)
     assert not reader.is_alive(), "not all is acknowledged"
-
-
-def test_a_stuck_reader_holds_a_publisher_for_a_bounded_time_and_then_goes(broker: EmbeddedBroker) -> None:
-    with greeted(broker, "stuck", "/x") as stuck, greeted(broker) as sender:
-        flood(sender, 2000)
-        stuck.drain()  # its connection has ended, which drain() tells from a silent one
-        assert stuck.socket.recv(1) == b""
-        sender.send(b"\xc0\0")
-        assert sender.read() == b"\xd0\0"
 
 
 def test_a_reader_that_works_off_its_backlog_slowly_is_waited_for_and_loses_nothing() -> None:

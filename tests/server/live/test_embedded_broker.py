@@ -52,13 +52,6 @@ def test_a_qos_2_message_is_taken_once_however_often_it_comes() -> None:
         assert got == packet(0x32, text("x") + b"\0\1once") + packet(0x32, text("x") + b"\0\2next")
 
 
-def test_an_oversized_packet_is_never_read() -> None:
-    with ours() as broker, Raw(broker.port) as client:
-        assert client.read() == b"\x20\2\0\0"
-        client.send(b"\x30\xff\xff\x7f" + b"x" * 1000)  # announces two million bytes
-        assert client.read() == b""
-
-
 # --- what has to work besides ------------------------------------------------------------------------------------
 
 
