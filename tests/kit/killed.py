@@ -51,7 +51,7 @@ raft = 1
 class Stage:
     """A server, two teams, a spectator, and their files."""
 
-    def __init__(self, folder: Path, broker: str | None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         clean = without_settings()
         self.environment = clean | {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
@@ -60,8 +60,7 @@ class Stage:
         self.rules = folder / "pond.toml"
         self.rules.write_text(RULES)
         self._port = Port()
-        self.url = broker or f"mqtt://{self._port.address}"
-        self._broker = ["--broker", broker] if broker else ["--listen", self._port.address]
+        self.url = f"mqtt://{self._port.address}"
         self._running: list[subprocess.Popen[str]] = []
 
     def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
@@ -73,18 +72,8 @@ class Stage:
 
     def serve(self, *settings: str) -> subprocess.Popen[str]:
         """Start the server, with these settings before any others; return when its table is open, or again on."""
-        words = [
-            "--profile",
-            "open",
-            "--json",
-            "--players",
-            "2",
-            "--over-seconds",
-            "600",
-            "--rules",
-            str(self.rules),
-        ]
-        server = self.start("serve", *self._broker, *words, *settings)
+        words = ["--listen", self._port.address, "--profile", "open", "--json", "--players", "2"]
+        server = self.start("serve", *words, "--over-seconds", "600", "--rules", str(self.rules), *settings)
         assert server.stdout is not None
         read = server.stdout.readline()
         assert read, server.communicate()[1]

@@ -121,7 +121,7 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game_and_wins_it(tmp_pa
 
 @pytest.mark.long
 def test_a_person_s_turn_goes_on_after_the_line_was_cut_and_after_the_server_was_killed(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, None)
+    stage = Stage(tmp_path)
     pond_file(tmp_path, "streak")
     book = load_book(str(stage.rules))
     patient = ["--turn-seconds", "600", "--placement-seconds", "600"]

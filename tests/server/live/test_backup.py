@@ -5,14 +5,13 @@ Both teams' programs run all the time, and remember the server's key.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kit.command_line import run
-from kit.killed import SECONDS, Stage, ends, kill
+from kit.killed import SECONDS, Stage, kill
 
 #: Fires at random, and waits from the turn on that a file says.
 _BOT = """
@@ -51,24 +50,9 @@ class Machines(Stage):
 
 @pytest.fixture
 def machines(tmp_path: Path) -> Iterator[Machines]:
-    machines = Machines(tmp_path, None)
+    machines = Machines(tmp_path)
     yield machines
     machines.end()
-
-
-def test_a_game_of_which_all_is_in_the_backup_goes_on(machines: Machines, tmp_path: Path) -> None:
-    server = machines.serve()
-    machines.play_until(4)
-    teams = [machines.join(name) for name in ("a", "b")]
-    machines.until_salvos("a", 3)
-    server.send_signal(signal.SIGINT)
-    server.wait(SECONDS)
-    machines.run("backup", str(tmp_path / "evening.tar.gz"))
-    machines.restored(tmp_path / "evening.tar.gz")
-    machines.play_until(1000)
-    for team in teams:
-        ends(team)
-    assert "2 files: the same story of game 1" in machines.verify("a", "b")
 
 
 def test_a_game_that_is_taken_back_is_unfair_to_who_heard_it(machines: Machines, tmp_path: Path) -> None:

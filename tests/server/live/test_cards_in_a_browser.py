@@ -14,7 +14,7 @@ from salvo.roles_and_rights import Role
 from salvo_server.cards import Venue, cards_page
 from salvo_server.storage.roster import Member
 
-pytestmark = [needs("chromium"), pytest.mark.long]
+pytestmark = [needs("chromium"), pytest.mark.slow]
 
 _VENUE = Venue("mqtt://192.168.100.100:1883", "9d24 e2ee af27 c2a0", "http://192.168.100.100:8080")
 #: Width and height in inches.

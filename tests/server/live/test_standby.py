@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from kit.command_line import run
 from kit.mosquitto import Mosquitto
 from kit.players import Announced, Slower, join, over, retained_of, salvos
-from kit.processes import started
+from kit.processes import started, without_settings
 from kit.programs import needs
 from salvo import messages as m
 from salvo.player import Answer
@@ -38,20 +38,17 @@ class Servers:
     """Servers of one contest on this machine."""
 
     def __init__(self, folder: Path, broker: str, stack: ExitStack) -> None:
-        self._folder = folder
         self._broker = broker
         self._stack = stack
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("SALVO_")}
-        self._environment = clean | {"XDG_STATE_HOME": str(folder)}
+        self._environment = without_settings(XDG_STATE_HOME=str(folder))
 
     def start(self) -> subprocess.Popen[str]:
         words = ["serve", "--standby", "--broker", self._broker, "--profile", "open", "--json"]
         given: dict[str, Any] = {"env": self._environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return self._stack.enter_context(started([*SALVO, *words], **given))
 
-    def health(self) -> subprocess.CompletedProcess[str]:
-        command = [*SALVO, "health", "--standby", self._broker]
-        return subprocess.run(command, capture_output=True, text=True, env=self._environment, check=False)
+    def health(self) -> int:
+        return run("health", "--standby", self._broker, environment=self._environment).returncode
 
 
 def until(server: subprocess.Popen[str], event: str) -> dict[str, Any]:
@@ -67,10 +64,10 @@ def test_a_standby_waits_ends_on_ctrl_c_and_takes_over(mosquitto: Mosquitto, tmp
         first = servers.start()
         assert until(first, "active")["waited"] is False
         until(first, "lobby")
-        assert servers.health().returncode == 1
+        assert servers.health() == 1
         second = servers.start()
         assert until(second, "standby")["waits_for"] == "journal"
-        assert servers.health().returncode == 0
+        assert servers.health() == 0
         second.send_signal(signal.SIGINT)
         assert until(second, "ended")
         assert (second.wait(60), second.stderr.read() if second.stderr else None) == (0, "")
