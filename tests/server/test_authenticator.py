@@ -17,7 +17,6 @@ from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, make_blob, parse_blob
 from salvo_server.core.authenticator import (
     MAX_QUEUE_LENGTH,
-    MAX_RECENT,
     WAITING,
     Authenticator,
     Opened,
@@ -97,21 +96,6 @@ def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker
     mark = hashlib.blake2b(b"ann\0" + request.blob.nonce, digest_size=16).digest()
     gate.burn([Proof(mark, bytes(16))])
     assert code(gate.open(request, ["ann"], NOW)) == "nonce_reused"
-
-
-@pytest.mark.parametrize("since", [MAX_RECENT - 1, MAX_RECENT])
-def test_a_message_that_comes_again_is_ignored_while_it_is_recent_and_refused_then(
-    since: int, gate: Authenticator, worker: Deriver
-) -> None:
-    prove(gate, worker, ANN, "ann")
-    request = shot(ANN)
-    assert isinstance(gate.open(request, ["ann"], NOW), Opened)
-    gate.burn(Proof(number.to_bytes(16), number.to_bytes(16)) for number in range(since))
-    answer = gate.open(request, ["ann"], NOW)
-    if since < MAX_RECENT:
-        assert answer is None
-    else:
-        assert code(answer) == "nonce_reused"
 
 
 def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: Deriver) -> None:

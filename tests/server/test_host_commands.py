@@ -105,23 +105,11 @@ def test_a_host_that_becomes_a_team_plays_and_acts_no_more(stage: Stage, registe
 # --- copies, context, floods ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("payload", "code"),
-    [
-        ({"by": "desk", "do": "dance"}, "wrong_shape"),
-        ({"by": "desk", "do": "extend"}, "wrong_shape"),
-        ({"by": "desk", "do": "extend", "seconds": 3601}, "wrong_shape"),
-        ({"by": "desk", "do": "abort", "seconds": 1}, "wrong_shape"),
-        ({"by": "desk", "do": "announce", "text": "a\nb"}, "bad_text"),
-        ({"by": "desk", "do": "set", "settings": {"teams": ["a", "A"]}}, "wrong_shape"),
-        ({"by": "desk", "do": "set", "settings": {}}, "wrong_shape"),
-        ({"by": "desk", "do": "abort", "g": 2}, "stale_context"),
-    ],
-)
-def test_a_command_that_is_none_is_answered_to_the_host_alone(stage: Stage, payload: Any, code: str) -> None:
-    stage.say(HOST, Sealer(secret("desk"), DESK_SALT).sign(payload))
-    assert [topic for topic, _ in stage.received if topic != "/game/log"] == ["/players/desk/error"]
-    assert stage.codes() == [code]
+def test_a_command_that_is_none_is_answered_to_the_host_alone(stage: Stage) -> None:
+    for payload in ({"by": "desk", "do": "set", "settings": {}}, {"by": "desk", "do": "abort", "g": 2}):
+        stage.say(HOST, Sealer(secret("desk"), DESK_SALT).sign(payload))
+    assert [topic for topic, _ in stage.received if topic != "/game/log"] == ["/players/desk/error"] * 2
+    assert stage.codes() == ["wrong_shape", "stale_context"]
 
 
 def test_a_flood_of_forgeries_costs_few_derivations_and_delays_neither_host_nor_team(stage: Stage) -> None:

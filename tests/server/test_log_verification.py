@@ -424,7 +424,7 @@ def test_honest_games_pass() -> None:
 @pytest.mark.long
 def test_a_changed_byte_is_found_and_its_line_named() -> None:
     random = Random(0)
-    for played in random_games(40):
+    for played in random_games(20):
         lines = played.proof()
         for _ in range(3):
             number = random.randrange(len(lines))

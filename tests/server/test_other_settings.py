@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -99,79 +99,6 @@ def test_a_game_in_which_a_setting_changed_comes_out_as_it_was_recorded(evening:
     wanted = {"limits": LIMITS, "book": POND, "draw": "fair"} | CHANGES[change]
     assert played_by(evening) == (wanted["limits"], wanted["book"], wanted["draw"])
     assert [each.state for each in inspected(evening)] == [State.OVER, State.LOBBY]
-
-
-def _in_an_empty_lobby(evening: Evening, change: Callable[[], None]) -> None:
-    change()
-
-
-def _in_a_lobby(evening: Evening, change: Callable[[], None]) -> None:
-    evening.join("ann")
-    change()
-    evening.join("bob")
-
-
-def _in_a_turn(evening: Evening, change: Callable[[], None]) -> None:
-    evening.join()
-    evening.turn()
-    change()
-
-
-def _in_a_pause(evening: Evening, change: Callable[[], None]) -> None:
-    evening.join()
-    evening.turn()
-    assert evening.table.referee.current is None
-    change()
-
-
-def _while_the_result_stands(evening: Evening, change: Callable[[], None]) -> None:
-    evening.join()
-    evening.play()
-    change()
-    assert evening.table.referee.state is State.OVER
-
-
-def _several_times_in_a_game(evening: Evening, change: Callable[[], None]) -> None:
-    evening.join("ann")
-    evening.change(limits=replace(LIMITS, empty_turns=5))
-    evening.join("bob")
-    evening.turn()
-    evening.change(book=replace(POND, name="puddle"))
-    evening.turn()
-    change()
-    evening.play()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "moment",
-    [
-        _in_an_empty_lobby,
-        _in_a_lobby,
-        _in_a_turn,
-        _in_a_pause,
-        _while_the_result_stands,
-        _several_times_in_a_game,
-    ],
-    ids=lambda moment: moment.__name__[1:],
-)
-def test_whenever_settings_change_all_games_come_out_as_they_were_recorded(
-    tmp_path: Path, moment: Callable[[Evening, Callable[[], None]], None]
-) -> None:
-    paced = {"limits": replace(LIMITS, pace_ms=300)} if moment is _in_a_pause else {}
-    evening = Evening(tmp_path / "a.journal", **paced)
-    moment(evening, lambda: evening.change(**ALL))
-    for _ in range(2):
-        if evening.table.referee.state is State.LOBBY:
-            evening.join()
-        evening.play()
-        evening.forget()
-    summaries = inspected(evening)
-    assert summaries[-1].state == State.LOBBY
-    assert [each.game for each in summaries if each.state == State.OVER] == list(range(1, summaries[-1].game))
-    evening.restart("always")
-    assert evening.table.referee.number == summaries[-1].game
-    evening.journal.close()
 
 
 def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(tmp_path: Path) -> None:
