@@ -1,6 +1,7 @@
 // The pictures of a table, or of all tables: a stream, or where a cache stands in front of the server, files that it stores.
 
 import { follow } from "./stream.js";
+import { timed } from "./timed.js";
 
 const POLL_MS = 1000;
 const LOST_MS = 5000;
@@ -22,7 +23,7 @@ async function load(file, query) {
 
 // A chunk has the pictures of one second; each is shown so long after the one before as it was sent.
 function poll(query, take, lost) {
-  const shows = new Set();
+  let shows = []; // what ends each of the chunks that are not over yet
   let newest = 0;
   let ends = 0; // when the chunk before has been shown, by performance.now()
   let answered = performance.now();
@@ -31,15 +32,13 @@ function poll(query, take, lost) {
 
   function show(name, pictures) {
     const now = performance.now();
-    const begins = newest && ends > now && ends - now < LATE_MS ? ends : now;
-    const [last] = pictures.slice(-1);
-    for (const [after, picture] of newest ? pictures : [[0, last[1]]]) {
-      const showing = setTimeout(() => {
-        shows.delete(showing);
-        take(picture);
-      }, begins - now + after);
-      shows.add(showing);
+    if (ends - now > LATE_MS) {
+      shows.forEach((end) => end());
+      ends = now;
     }
+    const begins = newest ? Math.max(ends, now) : now;
+    const [last] = pictures.slice(-1);
+    shows = [...shows.slice(-2), timed(newest ? pictures : [[0, last[1]]], begins, take)];
     newest = name;
     ends = begins + 1000;
   }
@@ -61,6 +60,7 @@ function poll(query, take, lost) {
   next();
   return () => {
     left = true;
-    [timer, ...shows].forEach(clearTimeout);
+    clearTimeout(timer);
+    shows.forEach((end) => end());
   };
 }
