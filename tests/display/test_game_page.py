@@ -46,7 +46,7 @@ def _numbers(page: str) -> dict[str, Any]:
 
 
 def _parts(page: str, tag: str) -> list[str]:
-    return re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+    return re.findall(rf"<{tag}(?: type=.module.)?>(.*?)</{tag}>", page, re.DOTALL)
 
 
 # --- what is in it ------------------------------------------------------------------------------------------------

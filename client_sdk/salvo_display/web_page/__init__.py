@@ -67,7 +67,7 @@ def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setti
         ReplayError: ``unknown_view``, ``unknown_turn`` or ``not_begun``.
     """
     replay.frame(view, turn)
-    page, style, script = _Page(replay, view), house_style(), text_of("page.js")
+    page, style, script = _Page(replay, view), house_style(), text_of("static/timed.js") + text_of("page.js")
     setting = setting or Setting()
     badges = (setting.badges or Badges()).of(page.names)
     return render(

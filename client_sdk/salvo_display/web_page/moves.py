@@ -110,7 +110,8 @@ def numbers(seen: Onlooker, moves: Iterable[Move]) -> str:
     """Return a game for a page's script: JSON of numbers and nothing else, so that no name can inject anything.
 
     A turn is the seat, the number of shots and hits, then aims in order of fire, aims that landed, ships that sank, and
-    seats that are out. An aim is (seat * cells + cell) * 4 + code, a ship is seat * ships + ship.
+    seats that are out. An aim is (seat * cells + cell) * 4 + code, a ship is seat * ships + ship. Times are those of
+    the first turn's beginning and of each salvo's result, milliseconds since that beginning.
     """
     size, ships = seen.book.grid.size, len(seen.book.fleet)
     turns = []
@@ -123,4 +124,5 @@ def numbers(seen: Onlooker, moves: Iterable[Move]) -> str:
         turns.append([move.seat, result.shots, result.hits, fired, landed, sunk, out])
     grid = seen.book.grid
     shape = {"width": grid.width, "height": grid.height, "ships": ships, "players": len(seen.frames[0].seas)}
-    return json.dumps({**shape, "turns": turns}, separators=(",", ":"))
+    times = [frame.clock for frame in seen.frames]
+    return json.dumps({**shape, "turns": turns, "times": times}, separators=(",", ":"))

@@ -1,11 +1,10 @@
-"use strict";
 // Shows the turns of this page's game. The game comes as numbers in #game (moves.py says which); every name and every
 // sentence is the page's own and is only looked up here. Without this the page shows the end; with it, nothing of what
 // comes after the turn that is shown.
 (() => {
   const byId = (id) => document.getElementById(id);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const { width, height, ships, players, turns } = JSON.parse(byId("game").textContent);
+  const { width, height, ships, players, turns, times } = JSON.parse(byId("game").textContent);
   const size = width * height;
   const HIT = 1;
   const SYMBOLS = ["", "#h", "#m", "#f"];
@@ -64,6 +63,7 @@
 
   function go(turn) {
     now = Math.max(0, Math.min(turns.length, turn));
+    since = performance.now();
     seen = Math.max(seen, now);
     shown = after(now);
     const shooter = now ? turns[now - 1][0] : -1;
@@ -72,6 +72,7 @@
     showShooter();
     showSalvo();
     if (chart) showCourse();
+    showClock();
     byId("slider").max = seen;
     byId("slider").value = now;
     byId("slider").setAttribute("aria-valuetext", `turn ${now}`);
@@ -177,13 +178,28 @@
 
   // --- playing ------------------------------------------------------------------------------------------------
 
-  let timer = 0;
+  const TICK_MS = 250; // of the clock
+  let stop = null; // ends the playing
+  let since = 0; // when the turn that is shown was reached
+  let ticking = 0;
+
+  const asItWas = () => byId("speed").value === "0";
+
+  // The turns that are to come, as a chunk has its pictures.
+  function coming() {
+    const each = 1000 / byId("speed").value;
+    const at = (turn) => (asItWas() ? times[turn] : each * turn);
+    return turns.slice(now).map((_, index) => [at(now + index + 1) - at(now), now + index + 1]);
+  }
 
   function play(wanted) {
-    clearTimeout(timer);
-    timer = 0;
+    if (stop) stop();
+    clearInterval(ticking);
     if (wanted && now === turns.length) go(0);
-    if (wanted) timer = setTimeout(tick, 1000 / byId("speed").value);
+    since = performance.now();
+    stop = wanted ? timed(coming(), since, pass) : null;
+    if (wanted) ticking = setInterval(showClock, TICK_MS);
+    showClock();
     const button = byId("play");
     button.classList.toggle("playing", wanted);
     button.setAttribute("aria-label", wanted ? "Pause" : "Play");
@@ -192,10 +208,18 @@
   }
 
   // Stopped first, so that who listens hears of the end.
-  function tick() {
-    play(now + 1 < turns.length);
-    go(now + 1);
-    if (now === turns.length) document.querySelector(".ended").scrollIntoView({ block: "nearest" });
+  function pass(turn) {
+    if (turn === turns.length) play(false);
+    go(turn);
+    if (turn === turns.length) document.querySelector(".ended").scrollIntoView({ block: "nearest" });
+  }
+
+  // How long the game had been on; while it plays as it was, this goes on between two salvos.
+  function showClock() {
+    const clock = byId("clock");
+    if (!clock) return;
+    const seconds = Math.floor((times[now] + (stop && asItWas() ? performance.now() - since : 0)) / 1000);
+    clock.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
   }
 
   const jump = (turn) => {
@@ -211,13 +235,13 @@
     former: () => jump(sinkings.findLast((turn) => turn < now) || 0),
     next: () => jump(sinkings.find((turn) => turn > now) || turns.length),
     back: () => jump(now - 1),
-    play: () => play(!timer),
+    play: () => play(!stop && turns.length > 0),
     on: () => jump(now + 1),
     last: () => jump(turns.length),
   };
   for (const [id, act] of Object.entries(acts)) byId(id).addEventListener("click", act);
   byId("slider").addEventListener("input", (event) => jump(Number(event.target.value)));
-  byId("speed").addEventListener("change", () => timer && play(true));
+  byId("speed").addEventListener("change", () => stop && play(true));
 
   const KEYS = {
     Home: "first", ArrowLeft: "back", " ": "play", ArrowRight: "on", End: "last", n: "next", p: "former",

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kit.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser, colour, contrast
+from kit.browser import END, HOME, LEFT, RIGHT, SPACE, TAB, Browser, colour, contrast, text
 from kit.golden_games import GOLDEN
 from kit.pages import RUDE, large_game, rude_game
 from kit.programs import needs
 from salvo_display.boards.colours import luminance
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Replay
+from salvo_display.replay_text import clock
 from salvo_display.web_page import html_page
 from salvo_server.recordings import open_recordings
 
@@ -154,6 +155,29 @@ def test_it_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_pat
     window.wait_for(f"document.getElementById('slider').value < {replay.turns}")
 
 
+_STOPPED_TIME = """
+    window.waits = [];
+    performance.now = () => 0;
+    window.setTimeout = (call, after, turn) => turn && waits.push({after, shows: () => call(turn)});"""
+
+
+def test_it_plays_as_it_was_from_any_turn(window: Browser, tmp_path: Path) -> None:
+    replay, turn = _replay("2-players-clock"), 5
+    frames = replay.frames(REFEREE)
+    window.open(_write(tmp_path, replay, turn=turn))
+    window.run(_STOPPED_TIME)
+    window.run("document.querySelector('#speed').value = '0'")
+    window.press(SPACE)
+    waits = window.run("return waits.map(({after}) => after)")
+    assert waits == [frame.clock - frames[turn].clock for frame in frames[turn + 1 :]]
+    window.run("waits.slice(0, 4).forEach(({shows}) => shows())")
+    _assert_shows(window, replay, REFEREE, turn + 4)
+    assert text(window, "#clock") == clock(frames[turn + 4])
+    window.run("waits.slice(4).forEach(({shows}) => shows())")
+    _assert_shows(window, replay, REFEREE, replay.turns)
+    assert window.label("#play") == "Play"
+
+
 _CHANCES_SHOWN = """
     const visible = (each) => getComputedStyle(each).display !== "none";
     return {
@@ -215,7 +239,7 @@ def test_a_rude_name_stays_text_in_a_browser(window: Browser, tmp_path: Path) ->
 def test_a_game_page_without_its_script_shows_the_end(window: Browser, tmp_path: Path) -> None:
     replay = _replay("streak-2-1")
     file = tmp_path / "dead.html"
-    file.write_text(html_page(replay).replace("<script>", '<script type="none">'), encoding="utf-8")
+    file.write_text(html_page(replay).replace('<script type="module">', '<script type="none">'), encoding="utf-8")
     window.open(file.as_uri())
     assert window.run("return getComputedStyle(document.getElementById('controls')).display") == "none"
     boards = window.run(_SHOWN)
