@@ -127,9 +127,6 @@ def _refused(*errors: type[SalvoError]) -> Iterator[None]:
 _ELSEWHERE: Final = {"fleet_incomplete", "unknown_version"}
 
 
-# --- what programs of other systems say ---------------------------------------------------------------------------
-
-
 # --- what teams and servers say -----------------------------------------------------------------------------------
 
 
@@ -407,9 +404,6 @@ def _notes() -> list[bytes]:
         {"team": "ann", "topic": "/players/ann/ships/carrier/place", "message": "00" * 16},
     ]
     return [json.dumps({"sent": each}, separators=(",", ":")).encode() + b"\n" for each in sent]
-
-
-# --- gateways -----------------------------------------------------------------------------------------------------
 
 
 # --- the embedded broker ------------------------------------------------------------------------------------------

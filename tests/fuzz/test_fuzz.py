@@ -14,7 +14,7 @@ from fuzz.every_target import TARGETS
 from fuzz.targets import Target
 
 #: Inputs a parser that is quick; all of them take some seconds together.
-INPUTS = 300
+INPUTS = 200
 _TOKENS = (
     *(bytes([byte]) for byte in b'"{}[]:,\\/+#= \n\0\xff01'),
     *(b"\\ud800", b"-1", b"1.0", b"1e9", b"true", b"null", b"9" * 400, b"\xed\xa0\x80"),

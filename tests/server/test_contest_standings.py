@@ -162,7 +162,7 @@ ACTIONS = st.lists(
 
 @pytest.mark.long
 @given(actions=ACTIONS)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=10)
 def test_journal_signed_logs_and_topic_say_the_same(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
