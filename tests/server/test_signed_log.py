@@ -115,6 +115,12 @@ def logged(tmp_path: Path) -> Iterator[LoggedWorld]:
     world.journal.close()
 
 
+def test_a_lobby_in_which_nothing_happened_is_the_same_game_after_a_crash(logged: LoggedWorld) -> None:
+    before = logged.first_received()
+    logged.restart()
+    assert logged.first_received() == before
+
+
 def test_a_game_of_before_goes_on_and_only_the_next_one_is_drawn_otherwise(tmp_path: Path) -> None:
     """A journal that a server without an identity has begun, with headers that name no draw."""
     world = LoggedWorld(tmp_path / "a.journal", identity=None, draw="seed")
