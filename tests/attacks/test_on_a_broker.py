@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kit.raw import ACCEPTED, PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet
+from kit.raw import ACCEPTED, PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet, upgrade_request
 from kit.socketless import Hall, run
 from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded import peers, tcp_and_websocket
@@ -171,7 +171,7 @@ def _send_frames_without_packets(*frames: bytes) -> Callable[[], bool]:
         with EmbeddedBroker(websocket="127.0.0.1:0", access=RosterAccess(ACCOUNTS)) as broker:
             port = int(str(broker.websocket_url).rpartition(":")[2].partition("/")[0])
             with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as rival:
-                rival.sendall(_UPGRADE)
+                rival.sendall(upgrade_request())
                 _read_until(rival, b"\r\n\r\n")
                 rival.sendall(_frame(0x82, connect_packet("red", user="red", password="pw red")))
                 _read_until(rival, ACCEPTED)
@@ -186,12 +186,6 @@ def _send_frames_without_packets(*frames: bytes) -> Callable[[], bool]:
                 return not broker.faults.get("frames")
 
     return act
-
-
-_UPGRADE = (
-    b"GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
-)
 
 
 def _frame(first: int, payload: bytes = b"") -> bytes:

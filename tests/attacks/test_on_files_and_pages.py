@@ -18,6 +18,7 @@ import pytest
 from kit import own_page
 from kit.patches import Patch
 from kit.proofs import SMALL, Played
+from kit.raw import upgrade_request
 from salvo import errors
 from salvo.errors import SalvoError
 from salvo_server.brokers.embedded import EmbeddedBroker, broker
@@ -77,11 +78,7 @@ def _reach_a_broker_through_a_visitors_browser() -> bool:
         assert running.websocket_url is not None
         port = int(running.websocket_url.rpartition(":")[2].partition("/")[0])
         with socket.create_connection(("127.0.0.1", port), 60) as page:
-            page.sendall(
-                b"GET /mqtt HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: https://evil.example\r\nUpgrade: websocket\r\n"
-                b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==\r\n"
-                b"Sec-WebSocket-Protocol: mqtt\r\n\r\n"
-            )
+            page.sendall(upgrade_request(b"Origin: https://evil.example"))
             return page.recv(100).startswith(b"HTTP/1.1 101")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from kit.raw import upgrade_request
 from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
@@ -480,10 +481,7 @@ class _Transport(asyncio.Transport):
     def abort(self) -> None: ...
 
 
-_UPGRADE: Final = (
-    b"GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
-)
+_UPGRADE: Final = upgrade_request()
 
 
 async def _speak(data: bytes) -> None:

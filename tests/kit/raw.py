@@ -97,3 +97,12 @@ def subscribe_packet(*filters: str) -> bytes:
 
 def publish_packet(topic: str, payload: bytes, mid: int = 1, retain: bool = False) -> bytes:
     return packet(0x32 | retain, text(topic) + struct.pack("!H", mid) + payload)
+
+
+def upgrade_request(*lines: bytes) -> bytes:
+    """Return what opens a WebSocket for MQTT, with further lines of its head."""
+    upgrade = (
+        b"GET /mqtt HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: mqtt\r\n"
+    )
+    return upgrade + b"".join(line + b"\r\n" for line in lines) + b"\r\n"

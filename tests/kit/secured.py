@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
@@ -20,33 +21,13 @@ from salvo_server.storage.register import Account
 SECONDS = 60.0
 
 
-class Secured(Protocol):
+@dataclass(frozen=True)
+class Secured:
     """A broker whose users and tables can be changed while it runs."""
 
     kind: str
     port: int
-
-    def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None: ...
-
-
-class SecuredEmbedded:
-    kind = "embedded"
-
-    def __init__(self, broker: EmbeddedBroker, access: RosterAccess) -> None:
-        self.port = broker.port
-        self.replace = access.replace
-
-
-class SecuredMosquitto:
-    kind = "mosquitto"
-
-    def __init__(self, broker: ContestMosquitto, security: DynamicSecurity) -> None:
-        self.port = broker.port
-        self._security = security
-
-    def replace(self, accounts: Iterable[Account], tables: Iterable[str]) -> None:
-        self._security.sync(accounts, tables)
-        self._security.wait(SECONDS)
+    replace: Callable[[Iterable[Account], Iterable[str]], None]
 
 
 @contextlib.contextmanager
@@ -57,15 +38,19 @@ def secured(
     if kind == "embedded":
         access = RosterAccess(accounts, tables)
         with EmbeddedBroker(access=access) as broker:
-            yield SecuredEmbedded(broker, access)
+            yield Secured(kind, broker.port, access.replace)
     else:
         with (
             ContestMosquitto(SERVER, KEEPER) as mosquitto,
             DynamicSecurity(mosquitto.url, KEEPER, ships=ships) as security,
         ):
-            running = SecuredMosquitto(mosquitto, security)
-            running.replace(accounts, tables)
-            yield running
+
+            def replace(accounts: Iterable[Account], tables: Iterable[str]) -> None:
+                security.sync(accounts, tables)
+                security.wait(SECONDS)
+
+            replace(accounts, tables)
+            yield Secured(kind, mosquitto.port, replace)
 
 
 class Client:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kit.broker_process import BrokerProcess
-from kit.raw import Raw, publish_packet, subscribe_packet, text
+from kit.raw import Raw, packet, publish_packet, subscribe_packet, text, upgrade_request
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 
@@ -84,8 +84,7 @@ def subscribe_to_too_much(process: BrokerProcess, held: contextlib.ExitStack) ->
         client.read()
         for _ in range(100):
             levels = "/".join(secrets.token_hex(16) for _ in range(15))
-            body = struct.pack("!HH", 1, len(levels)) + levels.encode() + b"\1"
-            client.send(bytes((0x82, len(body) & 127 | 128, len(body) >> 7)) + body)
+            client.send(subscribe_packet(levels))
         client.wait_for(b"\x90\3\0\1\x80", number)
 
 
@@ -93,7 +92,7 @@ def retain_too_much(process: BrokerProcess, held: contextlib.ExitStack) -> None:
     client = held.enter_context(Raw(process.port))
     client.read()
     for number in range(20_000):
-        client.send(bytes((0x31, 0x80 | 1010 & 127, 1010 >> 7)) + text(f"kept/{number:05}") + b"r" * 998)
+        client.send(packet(0x31, text(f"kept/{number:05}") + b"r" * 998))
 
 
 def stop_reading_a_flood(process: BrokerProcess, held: contextlib.ExitStack) -> None:
@@ -104,9 +103,7 @@ def stop_reading_a_flood(process: BrokerProcess, held: contextlib.ExitStack) -> 
         stuck.read()
     with Raw(process.port) as sender:
         sender.read()
-        head = text("flood/x") + b"\0\1"
-        body = head + b"f" * 8000
-        flood = bytes((0x32, len(body) & 127 | 128, len(body) >> 7)) + body
+        flood = publish_packet("flood/x", b"f" * 8000)
         reader = threading.Thread(target=sender.drain, daemon=True)
         reader.start()
         with contextlib.suppress(ConnectionError, TimeoutError):
@@ -117,10 +114,7 @@ def stop_reading_a_flood(process: BrokerProcess, held: contextlib.ExitStack) -> 
 def upgraded(process: BrokerProcess, held: contextlib.ExitStack) -> socket.socket:
     host, _, port = process.websocket_url.removeprefix("ws://").partition("/")[0].partition(":")
     client = held.enter_context(socket.create_connection((host, int(port)), 5))
-    client.sendall(
-        b"GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-        b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
-    )
+    client.sendall(upgrade_request())
     client.recv(4096)
     return client
 

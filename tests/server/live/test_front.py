@@ -18,7 +18,7 @@ from kit.behind_the_front import RED
 from kit.front import Front
 from kit.mosquitto import ContestMosquitto
 from kit.programs import needs
-from kit.raw import ACCEPTED, Raw, connect_packet, publish_packet, text
+from kit.raw import ACCEPTED, Raw, connect_packet, packet, publish_packet, text, upgrade_request
 from kit.secured import SECONDS, Client
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 
@@ -77,22 +77,8 @@ def silent_sockets(stack: contextlib.ExitStack, port: int, number: int, refused:
 
 # --- marks --------------------------------------------------------------------------------------------------------
 
-UPGRADE = (
-    b"GET /mqtt HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==\r\n"
-    b"Sec-WebSocket-Protocol: mqtt\r\n%s\r\n"
-)
 SHOT, WORD = "/players/blue/fire", "/players/red/say"
 MARK = re.compile(r"@[0-9a-f]{16} ")
-
-
-def published(topic: str, payload: bytes, level: int) -> bytes:
-    """A PUBLISH of any length at QoS 0."""
-    body = text(topic) + (b"\0" if level == 5 else b"") + payload
-    length, left = b"", len(body)
-    while left > 127:
-        length, left = length + bytes((left & 127 | 128,)), left >> 7
-    return b"\x30" + length + bytes((left,)) + body
 
 
 def framed(data: bytes, random: Random) -> bytes:
@@ -123,7 +109,8 @@ def test_each_command_gets_the_mark_of_its_connection_and_nothing_else_is_change
     random = Random(f"{level} {websocket}")
     sizes = [random.choice((0, 1, 20, 300, 1500)) for _ in range(120)]
     messages = [(random.choice((SHOT, WORD)), f"{n} {size} ".ljust(size, "x")) for n, size in enumerate(sizes)]
-    stream = b"".join(published(topic, payload.encode(), level) for topic, payload in messages)
+    properties = b"\0" * (level == 5)
+    stream = b"".join(packet(0x30, text(topic) + properties + payload.encode()) for topic, payload in messages)
     hello = connect_packet(RED.user, level=level, user=RED.user, password=RED.secret)
     with Client(mosquitto.server_port, SERVER) as server, contextlib.ExitStack() as stack:
         server.subscribe([SHOT, WORD])
@@ -131,7 +118,7 @@ def test_each_command_gets_the_mark_of_its_connection_and_nothing_else_is_change
         plain = stack.enter_context(socket.create_connection(("127.0.0.1", port), SECONDS))
         sock = stack.enter_context(front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1"))
         if websocket:
-            sock.sendall(UPGRADE % b"")
+            sock.sendall(upgrade_request())
             assert sock.recv(1000).startswith(b"HTTP/1.1 101")
         sock.sendall(framed(hello, random) if websocket else hello)
         assert sock.recv(100)
@@ -159,12 +146,12 @@ def test_a_last_will_that_is_a_command_would_have_no_mark_and_does_not_come_in(f
     ("origin", "welcome"),
     [
         (b"", True),
-        (b"Origin: file://\r\n", True),
-        (b"Origin: https://127.0.0.1:8443\r\n", True),
-        (b"Origin: http://localhost:3000\r\n", True),
-        (b"Origin: null\r\n", False),
-        (b"Origin: https://evil.example\r\n", False),
-        (b"Origin: https://127.0.0.1.evil.example\r\n", False),
+        (b"file://", True),
+        (b"https://127.0.0.1:8443", True),
+        (b"http://localhost:3000", True),
+        (b"null", False),
+        (b"https://evil.example", False),
+        (b"https://127.0.0.1.evil.example", False),
     ],
 )
 def test_a_page_of_another_site_opens_no_websocket(front: Front, origin: bytes, *, welcome: bool) -> None:
@@ -172,7 +159,7 @@ def test_a_page_of_another_site_opens_no_websocket(front: Front, origin: bytes, 
         socket.create_connection(("127.0.0.1", front.web_port), SECONDS) as plain,
         front.certificate.trusted().wrap_socket(plain, server_hostname="127.0.0.1") as sock,
     ):
-        sock.sendall(UPGRADE % origin)
+        sock.sendall(upgrade_request(*([b"Origin: " + origin] if origin else [])))
         assert sock.recv(1000).startswith(b"HTTP/1.1 101" if welcome else b"HTTP/1.1 403")
 
 
