@@ -95,8 +95,10 @@ class Bench:
             statuses.add("restarted")
         return statuses
 
-    def acknowledged(self) -> int:
-        return sum(message.topic.endswith("/fire") for message in self.stage.edge.acknowledged)
+    def left_ms(self) -> int:
+        due = self.stage.referee.deadline()
+        assert due is not None
+        return due - self.stage.now
 
     def state(self) -> Presence:
         """Tell the state by how long the service would wait, and by what it says in the next round."""
@@ -204,3 +206,27 @@ def test_a_shot_that_the_journal_held_up_is_not_late_if_the_broker_left_meanwhil
     bench.happen("journal accepts")
     assert bench.turn_now() == bench.turn
     assert bench.stage.fired() == 2
+
+
+# --- a server that stands still for a while, by its machine or its disk -----------------------------------------------
+
+
+def test_a_shot_that_came_while_the_server_stood_still_is_not_late() -> None:
+    bench = Bench()
+    bench.shoot()
+    bench.stage.hold_up(2 * TURN_MS / 1000)
+    assert (bench.turn_now(), bench.stage.fired()) == (1, 1)
+    assert bench.left_ms() == TURN_MS
+    assert bench.done() == {"read", "restarted"}
+
+
+def test_a_turn_whose_begin_a_slow_disk_held_back_has_its_whole_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+    for _ in range(4):
+        bench.happen("messages arrive")
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.journal, "commit", lambda batch: setattr(bench.stage, "now", bench.stage.now + TURN_MS - 1))
+        bench.happen("messages arrive")
+    assert (bench.turn_now(), bench.left_ms()) == (2, 1)
+    bench.happen("round begins")
+    assert (bench.turn_now(), bench.left_ms()) == (2, TURN_MS)
