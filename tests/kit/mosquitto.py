@@ -16,7 +16,6 @@ from salvo_server.brokers.mosquitto.config import (
     MAX_CONNECTIONS,
     MAX_SERVER_CONNECTIONS,
     MosquittoListener,
-    MosquittoTls,
     write,
 )
 from salvo_server.storage.register import Account
@@ -113,40 +112,25 @@ class Mosquitto:
 class ContestMosquitto(Mosquitto):
     """mosquitto with users and rights, from the configuration that is written for a contest."""
 
-    def __init__(
-        self,
-        server: Account,
-        keeper: Credentials,
-        tables: tuple[str, ...] = ("",),
-        *,
-        tls: MosquittoTls | None = None,
-        max_connections: int = MAX_CONNECTIONS,
-    ) -> None:
+    def __init__(self, server: Account, keeper: Credentials, tables: tuple[str, ...] = ("",)) -> None:
         super().__init__()
         own = Port()
         self._ports = (*self._ports, own)
         self.server_port = own.number
-        self._max_connections = max_connections
         self.folder = self._folder
         self._given = (server, keeper, tables)
-        self._tls = tls
 
     @property
     def server_url(self) -> str:
         """The listener that silent sockets of others cannot fill."""
-        return f"mqtt{'' if self._tls is None else 's'}://127.0.0.1:{self.server_port}"
-
-    @property
-    def url(self) -> str:
-        return f"mqtt{'' if self._tls is None else 's'}://127.0.0.1:{self.port}"
+        return f"mqtt://127.0.0.1:{self.server_port}"
 
     def write_config(self) -> Path:
-        most = self._max_connections
         listeners = (
-            MosquittoListener(self.port, "127.0.0.1", max_connections=most),
-            MosquittoListener(self.websocket_port, "127.0.0.1", websocket=True, max_connections=most),
+            MosquittoListener(self.port, "127.0.0.1", max_connections=MAX_CONNECTIONS),
+            MosquittoListener(self.websocket_port, "127.0.0.1", websocket=True, max_connections=MAX_CONNECTIONS),
             MosquittoListener(self.server_port, "127.0.0.1", max_connections=MAX_SERVER_CONNECTIONS),
         )
-        config = write(self._folder, *self._given, listeners=listeners, tls=self._tls)
+        config = write(self._folder, *self._given, listeners=listeners)
         config.write_text(config.read_text() + "user root\n")
         return config
