@@ -37,9 +37,11 @@ TABLES: Final = 4
 _PROCESSES: Final = 2
 #: Between two salvos of a table, as bots with a pace.
 _PACE_SECONDS: Final = 0.8
-#: In ``live.js``: from the end of a round to the next one, and how far behind what is newest a page may be.
+#: In ``live.js``: from the end of a round to the next one, how far behind what is newest a page may be, and how many
+#: chunks it loads at once.
 _POLL_SECONDS: Final = 1.0
 _LATE_SECONDS: Final = 2.0
+_MOST: Final = 3
 #: Within which all pages come.
 _COMING_SECONDS: Final = 20.0
 #: Between two looks at what has come and who is due.
@@ -141,7 +143,7 @@ class _Pages:
         page.received = b""
         if page.asked_head:
             names = self._names(head, body)
-            page.wanted = [name for name in names if name > page.newest] if page.newest else names[-1:]
+            page.wanted = [name for name in names if name > page.newest][-_MOST:] if page.newest else names[-1:]
         else:
             self._show(page, page.wanted.pop(0), there=head.startswith(b"HTTP/1.1 200"))
         if page.wanted:

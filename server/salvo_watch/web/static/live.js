@@ -6,6 +6,7 @@ import { timed } from "./timed.js";
 const POLL_MS = 1000;
 const LOST_MS = 5000;
 const LATE_MS = 2000; // a page that is so far behind skips to what is newest
+const MOST = 3; // chunks that it loads at once: where many are late, all that they load makes them later
 
 const cached = document.querySelector("nav[data-cached]") !== null;
 
@@ -47,7 +48,7 @@ function poll(query, take, lost) {
       const { chunks } = await load("head", query);
       answered = performance.now();
       lost(false);
-      for (const name of newest ? chunks.filter((one) => one > newest) : chunks.slice(-1)) {
+      for (const name of newest ? chunks.filter((one) => one > newest).slice(-MOST) : chunks.slice(-1)) {
         const pictures = await load(name, query).catch(() => null); // one that is gone is passed over
         if (left) return;
         if (pictures) show(name, pictures);
