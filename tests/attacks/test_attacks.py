@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kit.patches import Patch, without
 from kit.stage import TEAMS, Stage, fleet, secret
 from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
@@ -47,8 +48,6 @@ from salvo_server.core.recaps import Recaps
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.storage.register import Account, Register
 from simulation import crypto
-
-Patch = pytest.MonkeyPatch
 
 
 @pytest.fixture(autouse=True)
@@ -175,12 +174,8 @@ def _hold_a_shot_back_that_says_nothing() -> bool:
     return _hold_a_shot_back(with_context=False)
 
 
-def _take_any_context(patch: Patch) -> None:
-    patch.setattr(Match, "_check_context", lambda self, context, target: None)
-
-
-def _take_shots_without_context(patch: Patch) -> None:
-    patch.setattr(Admission, "hold_to_profile", lambda self, command: command)
+_take_any_context = without(Match, "_check_context", lambda self, context, target: None)
+_take_shots_without_context = without(Admission, "hold_to_profile", lambda self, command: command)
 
 
 def _try_every_teams_key(patch: Patch) -> None:
@@ -235,8 +230,7 @@ def _burn_only_what_is_accepted(patch: Patch) -> None:
     patch.setattr(Inbox, "_carry_out", lenient)
 
 
-def _forget_what_was_turned_away(patch: Patch) -> None:
-    patch.setattr(Authenticator, "_turn_away", lambda self, request, outcome: None)
+_forget_what_was_turned_away = without(Authenticator, "_turn_away", lambda self, request, outcome: None)
 
 
 # --- who it is ----------------------------------------------------------------------------------------------------
@@ -272,12 +266,8 @@ def _believe_any_secret(patch: Patch) -> None:
     patch.setattr(Keyring, "credential", lambda self, name, secret: credential(self, name, ""))
 
 
-def _believe_any_name(patch: Patch) -> None:
-    patch.setattr(Register, "has", lambda self, name, secret: (Role.TEAM, name) in self._secrets)
-
-
-def _check_no_names(patch: Patch) -> None:
-    patch.setattr("salvo.topics.check_name", lambda name: name)
+_believe_any_name = without(Register, "has", lambda self, name, secret: (Role.TEAM, name) in self._secrets)
+_check_no_names = without("salvo.topics.check_name", lambda name: name)
 
 
 class _Unfolded(str):
@@ -373,8 +363,7 @@ def _loosely(one: Any, other: Any) -> bool:
     return plain(one) == plain(other)
 
 
-def _compare_nothing(patch: Patch) -> None:
-    patch.setattr(command_reader, "same_value", lambda one, other: True)
+_compare_nothing = without(command_reader, "same_value", lambda one, other: True)
 
 
 def _compare_loosely(patch: Patch) -> None:
@@ -391,12 +380,8 @@ def _convert_types(patch: Patch) -> None:
     patch.setattr(strict_json, "_DECODER", json.JSONDecoder())
 
 
-def _let_the_last_key_win(patch: Patch) -> None:
-    patch.setattr(strict_json, "_DECODER", json.JSONDecoder())
-
-
-def _use_one_key_both_ways(patch: Patch) -> None:
-    patch.setattr("salvo_server.core.recaps.key_to_team", lambda key: key)
+_let_the_last_key_win = without(strict_json, "_DECODER", json.JSONDecoder())
+_use_one_key_both_ways = without("salvo_server.core.recaps.key_to_team", lambda key: key)
 
 
 # --- what it costs ------------------------------------------------------------------------------------------------
@@ -612,8 +597,7 @@ def _have_shown(text: str) -> Callable[[], bool]:
     return act
 
 
-def _limit_no_lines(patch: Patch) -> None:
-    patch.setattr(Buckets, "take", lambda self, key, now: True)
+_limit_no_lines = without(Buckets, "take", lambda self, key, now: True)
 
 
 def _know_everybody(patch: Patch) -> None:
@@ -636,8 +620,7 @@ def _read_no_senders(patch: Patch) -> None:
     patch.setattr("salvo_server.core.chat_relay.read_chat", lax)
 
 
-def _check_no_text(patch: Patch) -> None:
-    patch.setattr(command_reader, "clean_text", lambda text: text)
+_check_no_text = without(command_reader, "clean_text", lambda text: text)
 
 
 def _have_the_log_published_without_end() -> bool:
@@ -818,20 +801,10 @@ def _try_every_key_as_a_host(patch: Patch) -> None:
     patch.setattr(Keyring, "member", any_member)
 
 
-def _take_teams_for_hosts(patch: Patch) -> None:
-    patch.setattr(Register, "host", lambda self, name: secret(name))
-
-
-def _drain_whatever_opens(patch: Patch) -> None:
-    patch.setattr(gates, "_may_be_from", lambda request, member: True)
-
-
-def _take_commands_for_any_game(patch: Patch) -> None:
-    patch.setattr(transitions, "_check_host", lambda command, state: None)
-
-
-def _keep_hosts(patch: Patch) -> None:
-    patch.setattr(Keyring, "renew_hosts", lambda self, secret_of, now: None)
+_take_teams_for_hosts = without(Register, "host", lambda self, name: secret(name))
+_drain_whatever_opens = without(gates, "_may_be_from", lambda request, member: True)
+_take_commands_for_any_game = without(transitions, "_check_host", lambda command, state: None)
+_keep_hosts = without(Keyring, "renew_hosts", lambda self, secret_of, now: None)
 
 
 def _tell_orientations_by_length() -> bool:
@@ -858,12 +831,8 @@ def _limit_no_derivations(patch: Patch) -> None:
     patch.setattr(gates, "MAX_QUEUE_LENGTH", 1_000_000)
 
 
-def _let_retained_messages_be(patch: Patch) -> None:
-    patch.setattr(RetainedSync, "receive", lambda self, address, message: [])
-
-
-def _answer_every_request(patch: Patch) -> None:
-    patch.setattr(Admission, "may_answer", lambda *given: True)
+_let_retained_messages_be = without(RetainedSync, "receive", lambda self, address, message: [])
+_answer_every_request = without(Admission, "may_answer", lambda *given: True)
 
 
 def _wait_for_no_broker(patch: Patch) -> None:
@@ -881,8 +850,7 @@ def _know_no_publishers(patch: Patch) -> None:
     patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(publisher=None), now))
 
 
-def _know_no_salts(patch: Patch) -> None:
-    patch.setattr(KeyOwner, "learn", lambda self, salt, key: None)
+_know_no_salts = without(KeyOwner, "learn", lambda self, salt, key: None)
 
 
 def _read_any_size(patch: Patch) -> None:
@@ -904,28 +872,12 @@ def _answer_without_end(patch: Patch) -> None:
     _answer_whatever_comes(patch)
 
 
-def _answer_whose_turn_it_is(patch: Patch) -> None:
-    patch.setattr(Inbox, "_shooter", lambda self, table, current, message: current)
-
-
-def _answer_whatever_comes(patch: Patch) -> None:
-    patch.setattr(Inbox, "_may_answer", lambda self, table, name, message: True)
-
-
-def _let_ships_be_placed_for_ever(patch: Patch) -> None:
-    patch.setattr("salvo_server.core.lobby.MAX_PLACEMENTS", 1_000_000)
-
-
-def _let_every_listing_restart(patch: Patch) -> None:
-    patch.setattr(Lobby, "_may_restart", lambda self, name, now: True)
-
-
-def _let_lobbies_stretch(patch: Patch) -> None:
-    patch.setattr(Lobby, "_restart", lambda self, now: setattr(self, "deadline", now + 60_000))
-
-
-def _extend_lobbies_for_ever(patch: Patch) -> None:
-    patch.setattr(outages, "MAX_EXTENSIONS", 1_000_000)
+_answer_whose_turn_it_is = without(Inbox, "_shooter", lambda self, table, current, message: current)
+_answer_whatever_comes = without(Inbox, "_may_answer", lambda self, table, name, message: True)
+_let_ships_be_placed_for_ever = without("salvo_server.core.lobby.MAX_PLACEMENTS", 1_000_000)
+_let_every_listing_restart = without(Lobby, "_may_restart", lambda self, name, now: True)
+_let_lobbies_stretch = without(Lobby, "_restart", lambda self, now: setattr(self, "deadline", now + 60_000))
+_extend_lobbies_for_ever = without(outages, "MAX_EXTENSIONS", 1_000_000)
 
 
 def _take_stored_commands(patch: Patch) -> None:
@@ -933,8 +885,7 @@ def _take_stored_commands(patch: Patch) -> None:
     patch.setattr(Inbox, "receive", lambda self, message, now: receive(self, message._replace(retain=False), now))
 
 
-def _pad_nothing(patch: Patch) -> None:
-    patch.setattr(seal, "PADDING_BYTES", 1)
+_pad_nothing = without(seal, "PADDING_BYTES", 1)
 
 
 # --- the list -----------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kit.patches import Patch, without
 from kit.raw import ACCEPTED, PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet, upgrade_request
 from kit.socketless import Hall, run
 from salvo.roles_and_rights import Role
@@ -29,8 +30,6 @@ from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
 from salvo_server.core.rate_limit import Rate
 from salvo_server.storage.register import Account
-
-Patch = pytest.MonkeyPatch
 
 
 def _account(user: str, role: Role) -> Account:
@@ -278,16 +277,9 @@ def _without(**unlimited: Any) -> Callable[[Patch], None]:
     return remove
 
 
-def _allow_everything(patch: Patch) -> None:
-    patch.setattr(RosterAccess, "allows", lambda *given: True)
-
-
-def _route_any_topic(patch: Patch) -> None:
-    patch.setattr(Routes, "_read", lambda self, name: name[2:].decode())
-
-
-def _never_look_for_life(patch: Patch) -> None:
-    patch.setattr(Peer, "_watch_keep_alive", lambda self: None)
+_allow_everything = without(RosterAccess, "allows", lambda *given: True)
+_route_any_topic = without(Routes, "_read", lambda self, name: name[2:].decode())
+_never_look_for_life = without(Peer, "_watch_keep_alive", lambda self: None)
 
 
 def _let_newcomers_stay(patch: Patch) -> None:
@@ -300,20 +292,10 @@ def _let_half_requests_stay(patch: Patch) -> None:
     patch.setattr(HardenedBroker, "_make_room_for_websocket", lambda self: None)
 
 
-def _count_no_frames(patch: Patch) -> None:
-    patch.setattr(tcp_and_websocket, "IDLE_FRAMES", Rate(1e9, 1e9))
-
-
-def _let_turns_have_no_end(patch: Patch) -> None:
-    patch.setattr(peers, "MAX_TURN_PRICE", 10**9)
-
-
-def _charge_each_connection(patch: Patch) -> None:
-    patch.setattr(RosterAccess, "payer", lambda self, username: (username, 1))
-
-
-def _charge_nothing(patch: Patch) -> None:
-    patch.setattr(Pace, "wait_seconds", lambda *given: 0.0)
+_count_no_frames = without(tcp_and_websocket, "IDLE_FRAMES", Rate(1e9, 1e9))
+_let_turns_have_no_end = without(peers, "MAX_TURN_PRICE", 10**9)
+_charge_each_connection = without(RosterAccess, "payer", lambda self, username: (username, 1))
+_charge_nothing = without(Pace, "wait_seconds", lambda *given: 0.0)
 
 
 class Attack(NamedTuple):

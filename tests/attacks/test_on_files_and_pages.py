@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from kit import own_page
-from kit.patches import Patch
+from kit.patches import Patch, without
 from kit.proofs import SMALL, Played
 from kit.raw import upgrade_request
 from salvo import errors
@@ -82,24 +82,11 @@ def _reach_a_broker_through_a_visitors_browser() -> bool:
             return page.recv(100).startswith(b"HTTP/1.1 101")
 
 
-def _read_any_number_of_wrong_lines(patch: Patch) -> None:
-    patch.setattr(reading, "MAX_WRONG", 10**9)
-
-
-def _never_look_for_the_journal(patch: Patch) -> None:
-    patch.setattr(DatabaseJournal, "check", lambda self: None)
-
-
-def _print_whatever_comes(patch: Patch) -> None:
-    patch.setattr(errors, "printable", lambda text, *given, **named: text)
-
-
-def _check_no_rights(patch: Patch) -> None:
-    patch.setattr("salvo_server.contest.check_rights", lambda settings: None)
-
-
-def _admit_every_page(patch: Patch) -> None:
-    patch.setattr(broker, "is_of_another_site", lambda *given: False)
+_read_any_number_of_wrong_lines = without(reading, "MAX_WRONG", 10**9)
+_never_look_for_the_journal = without(DatabaseJournal, "check", lambda self: None)
+_print_whatever_comes = without(errors, "printable", lambda text, *given, **named: text)
+_check_no_rights = without("salvo_server.contest.check_rights", lambda settings: None)
+_admit_every_page = without(broker, "is_of_another_site", lambda *given: False)
 
 
 def _click_in_a_persons_game_from_another_page() -> bool:
@@ -130,12 +117,8 @@ def _read_a_persons_game_under_another_name() -> bool:
     return statuses == [200]
 
 
-def _take_clicks_from_every_page(patch: Patch) -> None:
-    patch.setattr(OwnPage, "_check_origin", lambda *given: None)
-
-
-def _serve_a_persons_page_under_every_name(patch: Patch) -> None:
-    patch.setattr("salvo_server.own_page.Guarded", lambda app, knows, refusal: app)
+_take_clicks_from_every_page = without(OwnPage, "_check_origin", lambda *given: None)
+_serve_a_persons_page_under_every_name = without("salvo_server.own_page.Guarded", lambda app, knows, refusal: app)
 
 
 class Attack(NamedTuple):

@@ -17,7 +17,6 @@ from websockets.typing import Subprotocol
 from kit.raw import PATIENCE_SECONDS, connect_packet, publish_packet, subscribe_packet
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.limits import Access
-from salvo_server.brokers.embedded.tcp_and_websocket import IDLE_FRAMES
 
 
 @pytest.fixture
@@ -29,13 +28,6 @@ def broker() -> Iterator[EmbeddedBroker]:
 def opened(broker: EmbeddedBroker) -> Connection:
     subprotocols = [Subprotocol("mqtt")]
     return connect(str(broker.websocket_url), subprotocols=subprotocols, proxy=None, ping_interval=None)
-
-
-def greeted(broker: EmbeddedBroker, client_id: str = "web", level: int = 4) -> Connection:
-    found = opened(broker)
-    found.send(connect_packet(client_id, level=level))
-    assert found.recv(PATIENCE_SECONDS, decode=False)[0] == 0x20
-    return found
 
 
 def read(client: Connection) -> bytes:
@@ -66,17 +58,6 @@ def test_packets_may_come_byte_by_byte_in_messages_or_fragments(broker: Embedded
         while got.count(b"\x40\2") < count or got.count(b"/x\0") < count:
             got += client.recv(PATIENCE_SECONDS, decode=False)
     assert "frames" not in broker.faults
-
-
-def test_a_client_that_sends_empty_frames_is_read_slowly_and_not_closed(
-    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
-) -> None:
-    with greeted(broker) as client:
-        for _ in range(int(IDLE_FRAMES.size) + 2):
-            client.send(b"")
-        client.send(b"\xc0\0")
-        assert client.recv(PATIENCE_SECONDS) == b"\xd0\0"
-    assert lines(caplog) == ["web sends frames without packets; it is read more slowly"]
 
 
 # --- refusals -----------------------------------------------------------------------------------------------------
