@@ -105,9 +105,6 @@ def test_a_bot_that_exits_is_named_but_a_signal_ends_the_program() -> None:
         arena.play({"a": is_interrupted(), "b": is_interrupted()}, seed=7)
 
 
-# --- salvo_lab.testing ------------------------------------------------------------------------------------------------
-
-
 # --- untouched, and where bots come from -------------------------------------------------------------------------
 
 

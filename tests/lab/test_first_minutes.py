@@ -33,9 +33,6 @@ def play(make: type[Bot], boards: Boards, seed: int = 1) -> arena.Outcome:
     return arena.play({"mine": make(), "hunter": Hunter()}, seed=seed, listener=boards.follow)
 
 
-# --- boards -------------------------------------------------------------------------------------------------------
-
-
 # --- a game as it goes --------------------------------------------------------------------------------------------
 
 
@@ -105,9 +102,6 @@ def test_a_bot_that_plays_differently_with_the_same_seed_is_named(kind: type[Bot
     warning = warn_of_chance(outcome, boards, lambda other: play(kind, other))
     assert warning.startswith("mine plays differently with the same seed; ") == warned
     assert bool(warning) == warned
-
-
-# --- an endless loop ----------------------------------------------------------------------------------------------
 
 
 # --- a file's end -------------------------------------------------------------------------------------------------

@@ -127,6 +127,3 @@ def test_nobody_is_said_to_be_defeated_by_a_team_that_did_not_fire_at_it(
     assert f"{team} is out" in line
     assert SHOWN[shown][fate] in line
     assert not re.search(r"defeat|\byou", line)
-
-
-# --- a turn without a shot ------------------------------------------------------------------------------------------

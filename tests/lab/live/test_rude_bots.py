@@ -221,7 +221,6 @@ def test_a_bots_environment_has_no_secrets_and_its_own_variables(
 
 ONE = [
     (),
-    ("--bank", "100"),
     ("--games", "3", "--record", "game-{game}.jsonl"),
 ]
 
