@@ -167,6 +167,3 @@ def test_bots_hear_one_another_in_the_arena() -> None:
     received = bots["ann"].received
     assert received[:2] == [("bob", "Ahoy!", False), ("cy", "Ahoy!", False)]
     assert sorted(received[2:]) == [("bob", "hello ann", True), ("cy", "hello ann", True)]
-
-
-# --- the operator -------------------------------------------------------------------------------------------------

@@ -379,14 +379,6 @@ def test_a_turn_that_the_recap_tells_as_resolved_is_not_asked_for(session: Sessi
     assert not any(isinstance(event, SalvoWanted) for event in events)
 
 
-def test_in_a_game_a_server_that_comes_back_is_asked_for_the_recap(session: Session, server: ScriptedServer) -> None:
-    listed(session, server)
-    my_turn(session, server)
-    session.take_outbox()
-    server.say(m.ServerStatus(True, "0", 1, "open", "", True), m.ServerStatus(True, "0", 1, "open"))
-    assert asked(session, server) == ["ParticipationRequest"]
-
-
 def test_a_recap_without_all_ships_is_answered_with_those_that_are_missing(
     session: Session, server: ScriptedServer
 ) -> None:
@@ -865,16 +857,6 @@ def test_a_refusal_to_the_name_counts_when_the_lobby_has_not_listed_the_team(
     assert session.handle_timer(6.0) == []
 
 
-def test_a_refusal_to_somebody_who_used_the_name_is_nothing(session: Session, server: ScriptedServer) -> None:
-    session.connected()
-    server.open_lobby()
-    server.say(m.CommandRefused("me", "not_in_roster", "no"))
-    assert server.say(m.PlayersListed(("me",))) == [FleetWanted(SALVO, 1)]
-    assert session.handle_timer(3.1) == []
-    server.say(m.CommandRefused("me", "not_in_roster", "no"))
-    assert session.handle_timer(9.9) == []
-
-
 # --- the signed log -----------------------------------------------------------------------------------------------
 
 
@@ -924,14 +906,6 @@ def test_a_made_up_refusal_does_not_draw_out_the_secret_before_the_server_is_kno
     for now in range(1, 30):
         session.handle_timer(float(now))
     assert sent_requests(session) == []
-
-
-def test_a_made_up_refusal_of_a_team_that_waits_for_the_next_game_brings_no_request(
-    session: Session, server: ScriptedServer
-) -> None:
-    between_games(session, server, State.TURN)
-    assert server.say(m.CommandRefused("me", "not_in_roster", "no")) == []
-    assert requests_until(session, 30.0) == []
 
 
 # --- the salt -------------------------------------------------------------------------------------------------------

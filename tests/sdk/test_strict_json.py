@@ -13,14 +13,13 @@ def test_four_levels_are_read(nested: str) -> None:
     parse_json(nested.encode())
 
 
-@pytest.mark.parametrize("levels", [MAX_JSON_DEPTH + 1, *range(100, MAX_PAYLOAD_BYTES // 2, 50)])
-def test_any_depth_beyond_is_refused_by_its_code(levels: int) -> None:
+def test_any_depth_beyond_is_refused_by_its_code() -> None:
     """Five hundred to a thousand levels were decoded; counting them then ran out of stack, and the server ended."""
-    for nested in ("[" * levels + "]" * levels, '{"":' * (levels - 1) + "[]" + "}" * (levels - 1)):
-        if len(nested) <= MAX_PAYLOAD_BYTES:
-            with pytest.raises(WireError) as refused:
-                parse_json(nested.encode())
-            assert refused.value.code == "too_deep"
+    for levels in (MAX_JSON_DEPTH + 1, *range(100, MAX_PAYLOAD_BYTES // 2, 50)):
+        for nested in ("[" * levels + "]" * levels, '{"":' * (levels - 1) + "[]" + "}" * (levels - 1)):
+            if len(nested) <= MAX_PAYLOAD_BYTES:
+                with pytest.raises(WireError, match=r"^too_deep: "):
+                    parse_json(nested.encode())
 
 
 @pytest.mark.parametrize("levels", [MAX_JSON_DEPTH + 1, 1000, MAX_PAYLOAD_BYTES - 9])
