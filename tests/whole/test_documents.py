@@ -53,19 +53,19 @@ def _links(document: Path) -> list[str]:
     return [link for link in found if not link.startswith(("http://", "https://"))]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=_name)
-def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
-    for link in _links(document):
-        path, _, anchor = link.partition("#")
-        target = (document.parent / path).resolve() if path else document
-        assert target.exists(), link
-        assert not anchor or anchor in map(_anchor, _headings(target)), link
+def test_every_relative_link_leads_to_a_file_and_a_heading() -> None:
+    for document in DOCUMENTS:
+        for link in _links(document):
+            path, _, anchor = link.partition("#")
+            target = (document.parent / path).resolve() if path else document
+            assert target.exists(), (_name(document), link)
+            assert not anchor or anchor in map(_anchor, _headings(target)), (_name(document), link)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=_name)
-def test_every_file_of_the_project_that_is_named_exists(document: Path) -> None:
+def test_every_file_of_the_project_that_is_named_exists() -> None:
     named = r"(?:`|\| )((?:tests|server|client_sdk|proto|docs|deploy|examples)/[\w./-]*\w)[`,; ]"
-    assert [path for path in re.findall(named, prose(document)) if not (ROOT / path).exists()] == []
+    found = [(_name(document), path) for document in DOCUMENTS for path in re.findall(named, prose(document))]
+    assert [each for each in found if not (ROOT / each[1]).exists()] == []
 
 
 def test_every_page_is_in_the_contents_of_the_site_and_on_its_first_page() -> None:
@@ -201,12 +201,12 @@ def commands() -> dict[tuple[str, ...], click.Command]:
     return dict(_commands(cli))
 
 
-@pytest.mark.parametrize("guide", DOCUMENTS, ids=_name)
-def test_options_that_are_named_in_prose_exist(guide: Path, commands: dict[tuple[str, ...], click.Command]) -> None:
+def test_options_that_are_named_in_prose_exist(commands: dict[tuple[str, ...], click.Command]) -> None:
     of_any = _options(cli).union(*map(_options, commands.values()))
-    for span in re.findall(r"`([^`\n]+)`", prose(guide)):
+    spans = [(guide, span) for guide in DOCUMENTS for span in re.findall(r"`([^`\n]+)`", prose(guide))]
+    for guide, span in spans:
         words = re.split("'exec:| -- ", span)[0].removeprefix("salvo ").split()  # what follows is another program's
         command = commands.get(tuple(words[:2])) or commands.get(tuple(words[:1]))
         if command is not None or (span.startswith("--") and guide in GUIDES):
             known = of_any if command is None else _options(command)
-            assert {word for word in words if word.startswith("--")} <= known, span
+            assert {word for word in words if word.startswith("--")} <= known, (_name(guide), span)
