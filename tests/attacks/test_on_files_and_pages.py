@@ -1,7 +1,8 @@
 """Attacks by files, texts and pages of other sites: each achieves nothing, and succeeds without its defence.
 
 How many connections an address holds at the web front is in ``watch/live/test_web_limits.py``, what strangers forge on
-real brokers in ``server/live/test_forgeries.py``.
+real brokers in ``server/live/test_forgeries.py``. A file of wrong lines is in ``server/test_log_verification.py``, a
+journal that is gone in ``server/test_journal.py``.
 """
 
 from __future__ import annotations
@@ -17,42 +18,16 @@ import pytest
 
 from kit import own_page
 from kit.patches import Patch, without
-from kit.proofs import SMALL, Played
 from kit.raw import upgrade_request
 from salvo import errors
 from salvo.errors import SalvoError
 from salvo_server.brokers.embedded import EmbeddedBroker, broker
 from salvo_server.contest import check_start
-from salvo_server.core.journal_interface import Batch, GameOpened
-from salvo_server.log_verification import reading, verify_lines
 from salvo_server.own_page import OwnPage
 from salvo_server.settings import ServerSettings
-from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.roster import Roster
 
 HOSTILE = "\033]0;owned\007\033[2J\u202e"
-
-
-def _have_a_file_of_wrong_lines_read_to_its_end() -> bool:
-    """Each of them was an exception that was kept: 3 MB took 4 GB."""
-    lines = iter([*Played("honest", SMALL).play().proof()[:2], *[b"{}\n"] * 3000])
-    verify_lines(lines, "junk")
-    return next(lines, None) is None
-
-
-def _have_a_game_played_without_its_journal() -> bool:
-    """Nothing was said, and after the next start it was as if the games had not been."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "a.journal"
-        journal = DatabaseJournal(str(path))
-        try:
-            path.rename(path.with_name("away"))
-            journal.commit(Batch(games=[GameOpened(1, "", 1, 1000, "{}")]))
-        except SalvoError as error:
-            return error.code != "journal_gone"
-        finally:
-            journal.close()
-        return True
 
 
 def _control_the_terminal() -> bool:
@@ -82,8 +57,6 @@ def _reach_a_broker_through_a_visitors_browser() -> bool:
             return page.recv(100).startswith(b"HTTP/1.1 101")
 
 
-_read_any_number_of_wrong_lines = without(reading, "MAX_WRONG", 10**9)
-_never_look_for_the_journal = without(DatabaseJournal, "check", lambda self: None)
 _print_whatever_comes = without(errors, "printable", lambda text, *given, **named: text)
 _check_no_rights = without("salvo_server.contest.check_rights", lambda settings: None)
 _admit_every_page = without(broker, "is_of_another_site", lambda *given: False)
@@ -130,8 +103,6 @@ class Attack(NamedTuple):
 
 
 ATTACKS = [
-    Attack("a file of wrong lines", _have_a_file_of_wrong_lines_read_to_its_end, _read_any_number_of_wrong_lines),
-    Attack("a journal that is gone", _have_a_game_played_without_its_journal, _never_look_for_the_journal),
     Attack("a text that controls the terminal", _control_the_terminal, _print_whatever_comes),
     Attack("a roster of everybody's", _have_a_roster_trusted_that_others_can_write, _check_no_rights),
     Attack("a page of another site", _reach_a_broker_through_a_visitors_browser, _admit_every_page),

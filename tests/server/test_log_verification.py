@@ -291,7 +291,7 @@ def test_a_file_of_wrong_lines_is_given_up_after_a_thousand_and_the_first_is_nam
 
     def lines() -> Iterator[bytes]:
         nonlocal read
-        for line in chain(LINES[:2], repeat(b"{}\n")):
+        for line in chain(LINES[:2], repeat(b"{}\n", 3000)):
             read += 1
             yield line
 
