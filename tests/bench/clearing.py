@@ -1,7 +1,7 @@
 """How many turns the built-in bots need to clear a board, by every ruleset: ``make numbers``.
 
 Each bot clears the same boards, which never shoot back. What was measured is added to ``docs/numbers.json`` every few
-seconds, so a run that was ended resumes there. A row is measured again when the code of rules or bots has changed.
+seconds, so a run that was ended resumes there. A row is measured again when the code of rules or bot has changed.
 First every row gets a part of its boards, so there is something to read of each. ``docs/numbers.md`` and its plot are
 drawn from that file (``clearing_page.py``), also by a run that ends early.
 """
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from math import floor, log10
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.clearing_page import DATA, write_page
 from bench.optimum import small_boards
 from salvo.atomic_file import replace_file
+from salvo.bot_sources import load
 from salvo.cli.output import progress_bar
 from salvo.rules import BOOKS, RuleBook
 from salvo_lab.commands.on_hosts import connected
@@ -40,8 +42,8 @@ SLOW_SECONDS: Final = 0.1
 PARTS: Final = (0.02, 0.1, 1.0)
 #: Between two saves of what was measured.
 SAVE_SECONDS: Final = 5.0
-#: What decides the figures.
-_CODE: Final = ("client_sdk/salvo/rules", "client_sdk/salvo_lab/bots")
+#: The code of rules decides all figures, and each bot's own its own.
+_RULES: Final = ROOT / "client_sdk/salvo/rules"
 
 Row = dict[str, Any]
 #: Clears the boards of these numbers with a bot.
@@ -70,10 +72,10 @@ def main() -> None:
 
 def measure_all(data: Path, pairs: Iterable[tuple[RuleBook, str]], boards: int, slow_boards: int, clear: Clear) -> None:
     """Bring every row to its number of boards, first to a part of it, and save it as it grows."""
-    code = code_of_bots()
+    code = {bot: code_of(bot) for bot in BOTS}
     saved = json.loads(data.read_text()) if data.exists() else {"rows": []}
-    rows = {(row["rules"], row["bot"]): row for row in saved["rows"] if row["code"] == code}
-    wanted = [rows.setdefault((book.name, bot), empty_row(book, bot, code)) for book, bot in pairs]
+    rows = {(row["rules"], row["bot"]): row for row in saved["rows"] if row["code"] == code[row["bot"]]}
+    wanted = [rows.setdefault((book.name, bot), empty_row(book, bot, code[bot])) for book, bot in pairs]
     saved["rows"] = [rows[rules, bot] for rules in BOOKS for bot in BOTS if (rules, bot) in rows]
     if saved.get("code") != code:
         saved |= {"small": small_boards(), "code": code}
@@ -84,21 +86,33 @@ def measure_all(data: Path, pairs: Iterable[tuple[RuleBook, str]], boards: int, 
     replace_file(data, json.dumps(saved, indent=1).encode())
 
 
-def code_of_bots() -> str:
-    """Return the last commit that changed rules or bots.
+def code_of(bot: str) -> str:
+    """Return the last commit that changed the rules, the bot, or a module beside it that it uses.
 
     Raises:
         SystemExit: there are changes that are in no commit.
     """
+    files = [_RULES, *(Path(module.__file__) for module in modules_of(bot) if module.__file__)]
 
     def git(*words: str) -> str:
         return subprocess.run(
-            ["git", *words, "--", *_CODE], cwd=ROOT, check=True, capture_output=True, text=True
+            ["git", *words, "--", *files], cwd=ROOT, check=True, capture_output=True, text=True
         ).stdout
 
     if changed := git("status", "--porcelain"):
         raise SystemExit(f"commit what you changed first, so that the figures name what they are of:\n{changed}")
     return git("log", "-1", "--format=%H")[:8]
+
+
+def modules_of(bot: str) -> list[ModuleType]:
+    """Return the module of a bot, and those beside it that it uses, directly or through others."""
+    modules = [sys.modules[load(bot).__module__]]
+    beside = modules[0].__name__.rpartition(".")[0] + "."
+    for module in modules:
+        names = {str(getattr(value, "__module__", "")) for value in vars(module).values()}
+        used = [sys.modules[name] for name in sorted(names) if name.startswith(beside)]
+        modules += [each for each in used if each not in modules]
+    return modules
 
 
 def empty_row(book: RuleBook, bot: str, code: str) -> Row:

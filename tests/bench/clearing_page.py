@@ -47,7 +47,7 @@ def page(data: Mapping[str, Any]) -> str:
     return template.format(
         table="\n".join(line for row in rows for line in [_line(row, _longest(rows, row["rules"]))]),
         small="\n".join(_small(board) for board in data["small"]),
-        code=data["code"],
+        code=", ".join(f"{bot} `{code}`" for bot, code in data["code"].items()),
         seed=rows[0]["seed"],
     )
 

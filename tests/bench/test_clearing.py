@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import clearing
-from bench.clearing import measure_all
+from bench.clearing import BOTS, measure_all, modules_of
 from bench.clearing_page import DATA, page, plot
 from salvo.rules import STANDARD, RuleBook
 from salvo_lab.solo import Cleared
@@ -33,12 +33,22 @@ def test_a_row_of_other_code_begins_again(tmp_path: Path, monkeypatch: pytest.Mo
     data, pairs = tmp_path / "numbers.json", [(STANDARD, "hunter"), (STANDARD, "random")]
     for code, boards, asked in (("one", 100, 200), ("one", 150, 300), ("two", 50, 100)):
         clear = Boards()
-        monkeypatch.setattr(clearing, "code_of_bots", lambda code=code: code)
+        monkeypatch.setattr(clearing, "code_of", lambda bot, code=code: f"{code} {bot}")
         measure_all(data, pairs, boards, 10, clear)
         saved = json.loads(data.read_text())
         assert [row["boards"] for row in saved["rows"]] == [boards, boards]
-        assert saved["code"] == code
+        assert saved["code"] == {bot: f"{code} {bot}" for bot in BOTS}
         assert len(clear.asked) == (asked if code == "two" or boards == 100 else 100)
+
+
+def test_the_figures_of_a_bot_name_the_code_that_it_uses_and_no_other() -> None:
+    used = {bot: {module.__name__.rpartition(".")[2] for module in modules_of(bot)} for bot in BOTS}
+    assert used == {
+        "random": {"random_bot"},
+        "hunter": {"hunter"},
+        "density": {"density", "hunter", "clues"},
+        "admiral": {"admiral", "meanfield", "density", "hunter", "clues", "posterior"},
+    }
 
 
 def test_the_page_is_drawn_from_the_figures() -> None:
