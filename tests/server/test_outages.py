@@ -220,6 +220,13 @@ def test_a_shot_that_came_while_the_server_stood_still_is_not_late() -> None:
     assert bench.done() == {"read", "restarted"}
 
 
+@pytest.mark.parametrize(("more_ms", "restarted"), [(0, True), (-1, False)])
+def test_the_time_to_act_restarts_after_a_tenth_of_it(more_ms: int, restarted: bool) -> None:
+    bench = Bench()
+    bench.stage.hold_up((TURN_MS / 10 + more_ms) / 1000)
+    assert (bench.left_ms() == TURN_MS) == restarted
+
+
 def test_a_turn_whose_begin_a_slow_disk_held_back_has_its_whole_time(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench()
     for _ in range(4):

@@ -93,7 +93,7 @@ class Outages:
         limits, in_lobby = referee.limits, referee.state is State.LOBBY
         to_act_ms = limits.placement_ms if in_lobby else limits.turn_ms
         exhausted = in_lobby and referee.extensions >= MAX_EXTENSIONS
-        return self.held_up_ms > to_act_ms // HELD_UP_SHARE and not exhausted
+        return self.held_up_ms * HELD_UP_SHARE >= to_act_ms and not exhausted
 
     def on(self, event: Event) -> Duty | None:
         """Change the state; return what the loop has to do about an event."""
