@@ -118,7 +118,7 @@ def _seed_of(content: bytes, path: Path) -> bytes:
         raise IdentityError(text)
     try:
         text = text_of(content).rstrip(" \n")
-        seed = base64.b64decode(text.splitlines()[1], validate=True)
+        seed = base64.b64decode(text.splitlines()[1])
     except (ValueError, IndexError):  # no UTF-8 and no base64 are ValueErrors, too
         raise _damaged(path) from None
     if len(seed) != SEED_BYTES or text != _written(seed):
