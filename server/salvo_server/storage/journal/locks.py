@@ -29,8 +29,8 @@ LEASE_SECONDS: Final = 2.5
 BEAT_SECONDS: Final = 0.5
 #: Since this version PostgreSQL ends sessions that are silent.
 _ENDS_SILENT_SESSIONS: Final = (14,)
-#: Marks our advisory lock on a PostgreSQL server; the first bytes of "salvo". The next number is a standby's.
-_OWNER: Final = 0x73616C76
+#: Marks our advisory lock on a PostgreSQL server. The next number is a standby's.
+_OWNER: Final = int.from_bytes(b"salv")
 _STANDBY: Final = _OWNER + 1
 _STANDBY_SUFFIX: Final = "standby.lock"
 #: The byte of a journal's file that its owner locks: none that SQLite locks, or that will ever be there.
