@@ -46,7 +46,7 @@ def body(
         turn=recap.turn,
         players=recap.players,
         fleet=recap.fleet,
-        first=results[0].turn if results else recap.results[-1].turn + 1 if recap.results else 1,
+        first=results[0].turn if results else recap.resolved_turn + 1,
         results=tuple((player[result.player], result.shots, result.hits) for result in results),
         sunk=tuple((r.turn, player[sunk.player], ship[sunk.ship]) for r in results for sunk in r.sunk),
         defeated=tuple((r.turn, player[name]) for r in results for name in r.defeated),
