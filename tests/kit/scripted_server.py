@@ -78,7 +78,8 @@ class ScriptedServer:
         return [self.read(publication, sealer) for publication in self._session.take_outbox()]
 
     def read(self, publication: Publication, sealer: Sealer) -> Command:
-        """Return what a message says, opened with the session's key."""
+        """Return what a message says, opened with the session's key; no server takes one that is retained."""
+        assert not publication.retain
         request = read_command(topics.parse(publication.topic), publication.payload, self._book)
         if isinstance(request, SealedPlacement):
             return read_placement(request, open_blob(request.blob, sealer.key))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +20,7 @@ from salvo.rules import (
     generator,
     random_fleet,
 )
-from salvo.rules.game import Game
+from salvo.rules.game import Game, Tally
 
 PLAYERS = 4
 BOOK = RuleBook(
@@ -46,15 +48,21 @@ def truth(game: Game) -> object:
 
 
 @settings(max_examples=200)
-@given(turns=turns, seed=st.integers(0, 9), starter=st.integers(0, PLAYERS - 1))
+@given(
+    book=st.sampled_from([BOOK, dataclasses.replace(BOOK, shots=Shots.ONE)]),
+    turns=turns,
+    seed=st.integers(0, 9),
+    starter=st.integers(0, PLAYERS - 1),
+)
 def test_a_whole_salvo_and_its_shots_one_by_one_are_the_same_game(
-    turns: list[list[Shot]], seed: int, starter: int
+    book: RuleBook, turns: list[list[Shot]], seed: int, starter: int
 ) -> None:
     random = generator(seed)
-    fleets = [random_fleet(BOOK, random) for _ in range(PLAYERS)]
-    whole, single = Game(BOOK, fleets, starter), Game(BOOK, fleets, starter)
+    fleets = [random_fleet(book, random) for _ in range(PLAYERS)]
+    whole, single = Game(book, fleets, starter), Game(book, fleets, starter)
     boards = [fleet.board for fleet in fleets]
     struck: set[Shot] = set()
+    figures = [Tally(0, 0, 0, 0)] * PLAYERS
     seats = [(starter + step) % PLAYERS for step in range(PLAYERS)]
     for salvo in turns:
         if whole.over:
@@ -79,6 +87,9 @@ def test_a_whole_salvo_and_its_shots_one_by_one_are_the_same_game(
         last = whole.salvos[-1]
         assert last.outcomes == [boards[seat][cell] > 0 for seat, cell in salvo[: last.shots]]
         assert last.hits == sum(last.outcomes)
+        now = Tally(1, last.shots, last.hits, len(last.sunk))
+        figures[seats[0]] = Tally(*map(sum, zip(figures[seats[0]], now, strict=True)))
+        assert whole.tally() == figures
         for seat, board in enumerate(boards):
             standing = {ship for cell, ship in enumerate(board) if ship and (seat, cell) not in struck}
             assert whole.afloat[seat] == len(standing)

@@ -95,6 +95,14 @@ def test_random_fleets_are_drawn_evenly_from_all_layouts() -> None:
     assert all(abs(times - draws / layouts) < 5 * (draws / layouts) ** 0.5 for times in seen.values())
 
 
+def test_a_cell_has_both_numbers_within_the_grid() -> None:
+    grid = Grid(3, 2)
+    assert [grid.cell(*grid.xy(cell)) for cell in range(grid.size)] == list(range(6))
+    for x, y in ((0, 1), (4, 1), (1, 0), (1, 3)):
+        with pytest.raises(IllegalCommand, match="off_grid"):
+            grid.cell(x, y)
+
+
 @pytest.mark.parametrize("spacing", list(Spacing))
 @pytest.mark.parametrize(("width", "height", "length"), [(4, 3, 1), (4, 3, 3), (3, 4, 4), (2, 5, 2), (1, 1, 1)])
 def test_every_place_of_a_ship_and_what_it_keeps_free_are_counted_cell_by_cell(

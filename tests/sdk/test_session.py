@@ -303,6 +303,7 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
     assert [(s.x, s.context) for s in shots] == [(n, m.ShotContext(1, 1, n, "you")) for n in (2, 3, 4, 5)]
     server.say_recap(on_the_way, SEALER)  # asked for twice: the server came back just after the broker
     assert session.take_outbox() == []
+    assert len(session.view.fired_this_turn) == 5
     # Not the same bytes: a shot that came before its predecessor was refused, and its nonce is burned.
     assert not {publication.payload for publication in again} & {publication.payload for publication in first}
 
@@ -607,6 +608,17 @@ def test_a_recap_of_an_earlier_game_is_nobodys_business_in_the_next_lobby(
     server.say(m.PlayersListed(("me", "you")), m.StateChanged(State.TURN), m.TurnBegan(2, 1, "you", 5, 0, 30_000))
     assert server.say_recap(late(), SEALER) == []
     assert known(session) == (2, 0, [])
+
+
+def test_what_the_recap_of_a_long_game_sums_up_is_in_the_view(session: Session, server: ScriptedServer) -> None:
+    turns = 9000
+    shots = tuple(m.OwnShot(1, "you", x, 1) for x in (1, 2, 3, 4, 5))
+    results = tuple(result(turn) for turn in range(1, turns + 1))
+    back(session, server, dataclasses.replace(recap(), turn=turns + 1, shots=shots, results=results))
+    assert session.view is not None
+    assert len(session.view.results) < turns
+    assert session.view.turns_known == turns
+    assert len(session.view.untouched) == 95
 
 
 def test_a_server_that_begins_with_game_1_again_is_believed_its_recap(session: Session, server: ScriptedServer) -> None:

@@ -507,6 +507,15 @@ def test_what_comes_late_or_twice_leaves_every_state_as_it_should(stimulus: Stim
     assert " ".join(found) == LATE[name_of(stimulus)]
 
 
+@pytest.mark.parametrize(("names", "retained"), [(("me", "you"), True), (("you",), False), (("you",), True)])
+def test_only_a_new_list_with_the_team_says_that_it_has_missed_nothing(names: tuple[str, ...], retained: bool) -> None:
+    team = Team()
+    placing(team)
+    connect(team)
+    team.say(m.PlayersListed(names), retained=retained)
+    assert team.machine("returning").state is ReturningState.RETURNING
+
+
 def test_fleet_and_view_are_there_exactly_in_the_states_that_have_them() -> None:
     for state, way in [pair for ways in WAYS.values() for pair in ways.items()]:
         team = Team()
