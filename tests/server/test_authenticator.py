@@ -96,6 +96,7 @@ def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker
     mark = hashlib.blake2b(b"ann\0" + request.blob.nonce, digest_size=16).digest()
     gate.burn([Proof(mark, bytes(16))])
     assert code(gate.open(request, ["ann"], NOW)) == "nonce_reused"
+    assert gate.counts == {"opened": 1, "nonce_reused": 1}
 
 
 def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: Deriver) -> None:

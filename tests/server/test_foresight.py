@@ -75,6 +75,17 @@ def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth
     assert gate.keyring.take_learned() == []
 
 
+def test_a_key_that_the_journal_has_is_not_derived(gate: Authenticator, lanes: Deriver, derived: list[str]) -> None:
+    for name in ("ann", "bob"):
+        gate.keyring.admit("", name, f"{name}'s", NOW)
+    member = gate.keyring.member("", "ann")
+    assert member is not None
+    salt = salt_of("ann", SERVER_KEY)
+    member.learn(salt, derive_key("ann's", salt))
+    lanes.work()
+    assert derived == ["bob's"]
+
+
 def test_a_server_with_a_key_foresees_its_roster_and_closes_what_it_began(derived: list[str]) -> None:
     identity = Identity.fresh()
     register = Register([Account("ann", "ann", Role.TEAM, "ann's"), Account("hall", "hall", Role.WATCHER, "hall's")])

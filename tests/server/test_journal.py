@@ -81,6 +81,8 @@ def code(path: Path) -> str:
 
 
 def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
+    new = journal.load()
+    assert (list(new.games), new.last_game, new.last_step, list(new.burned)) == ([], 0, 0, [])
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cocka")], sent_through=0, ended=False))
     journal.commit(Batch(steps=[step(1, proof=PROOF), step(2)], keys=[KeyLearned(1, "ann", b"s" * 16, b"k" * 32)]))
     journal.commit(Batch(steps=[step(3)], sent_through=2))

@@ -148,6 +148,18 @@ def test_a_team_whose_secret_changed_in_a_game_plays_on_with_the_new_one_alone(r
     assert len(shots) == before + 2
 
 
+def test_a_team_that_is_struck_off_after_the_lobbys_time_is_in_the_game(register: Register) -> None:
+    stage = Stage(TEAMS, play=False, register=register, limits=m.Limits(players=4))
+    for number, name in enumerate((ANN, BOB)):
+        place(stage, name, number)
+    due = stage.referee.deadline()
+    assert due is not None
+    stage.now = due
+    register.replace(accounts(ANN))
+    stage.service.step()
+    assert (stage.referee.state, set(stage.referee.players)) == (State.TURN, {ANN, BOB})
+
+
 def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
     """The recap's key was being derived when the team came back with another secret."""
     name = TEAMS[0]

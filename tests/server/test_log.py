@@ -130,6 +130,28 @@ def test_an_entry_has_one_text_only(change: Callable[[bytes], bytes]) -> None:
         log_reader.read_entry(changed)
 
 
+LATER = b'{"n":0,"open":{"log":%d}}' % (form.LOG_VERSION + 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "code", "fault"),
+    [
+        (LATER, None, "unknown_version", Fault.LATER),
+        (LATER, IDENTITY.signing_key, "unknown_version", Fault.LATER),
+        (b"{}", None, "log_unreadable", Fault.FILE),
+        (b"{}", IDENTITY.signing_key, "log_wrong", Fault.SERVER),
+        (b" " * (262_144 - 108), IDENTITY.signing_key, "log_wrong", Fault.SERVER),
+        (b" " * (262_144 - 107), IDENTITY.signing_key, "log_unreadable", Fault.FILE),
+    ],
+)
+def test_what_is_signed_and_no_entry_of_this_version_is_the_servers_fault_unless_it_is_of_a_later_one(
+    text: bytes, key: bytes | None, code: str, fault: Fault
+) -> None:
+    with pytest.raises(LogError) as raised:
+        log_reader.read_signed(form.sign_entry(text, IDENTITY.sign), key)
+    assert (raised.value.code, raised.value.fault) == (code, fault)
+
+
 # --- the schema -------------------------------------------------------------------------------------------------------
 
 

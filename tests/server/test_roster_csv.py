@@ -39,6 +39,7 @@ def test_a_file_that_a_spreadsheet_exports_is_read(tmp_path: Path) -> None:
         (b"name,role\nred,server\n", "bad_role", 2, "write one of team, watcher, referee"),
         (b"name,screens\nred,5\n", "bad_screens", 2, "a team; it has 4"),
         (b"name,role,screens\nhall,watcher,201\n", "bad_screens", 2, "there are 1 to 200"),
+        (b"name,role,screens\nhall,watcher,9999\n", "bad_screens", 2, "there are 1 to 200"),
         (b"name,screens\nred,four\n", "bad_csv", 2, "write how many"),
         (b"name,colour\nred,blue\n", "bad_csv", 1, "'colour' is unknown; there are name, role, screens"),
         (b"name:role\nred:team\n", "bad_csv", 1, "with commas"),

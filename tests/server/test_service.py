@@ -10,6 +10,7 @@ import pytest
 
 from kit.services import serve
 from kit.unbrokered import Wire
+from salvo import topics
 from salvo.net.inbound import Inbound
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.retained_sync import ECHO_MS
@@ -20,13 +21,13 @@ class HeldEdge(Wire):
     """A connection: a test says what arrives, also of what the server has published itself.
 
     Attributes:
-        subscriptions: how often it subscribed.
+        subscriptions: the filters of each.
         cleared: topics whose retained message was cleared.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.subscriptions = 0
+        self.subscriptions: list[list[str]] = []
         self.cleared: list[str] = []
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
@@ -35,7 +36,7 @@ class HeldEdge(Wire):
         self.cleared += [topic] * (retain and not payload)
 
     def subscribe(self, filters: Iterable[str]) -> None:
-        self.subscriptions += 1
+        self.subscriptions.append(list(filters))
 
 
 @pytest.fixture
@@ -53,6 +54,23 @@ def connect(edge: HeldEdge, service: Service) -> bytes:
     edge.connect()
     service.step()
     return service.tables[""].retained["/game/server"]
+
+
+@pytest.mark.parametrize(
+    ("tables", "prefixes"), [([""], {""}), (["red", "blue"], {"/+"}), (["", "red"], {"", "/+"})], ids=str
+)
+def test_a_server_subscribes_at_its_own_kind_of_tables_alone(
+    edge: HeldEdge, tables: list[str], prefixes: set[str]
+) -> None:
+    """To the commands, and until the sweep is over to everything."""
+    service = serve(edge, tables, seed=1, gate=Authenticator(executor=ThreadPoolExecutor(1)))
+    edge.connect()
+    service.step()
+    [filters] = edge.subscriptions
+    assert {each for each in filters if each.endswith("#")} == {
+        f"{prefix}/{root}/#" for prefix in prefixes for root in topics.ROOTS
+    }
+    assert {"/+" if each.startswith("/+") else "" for each in filters} == prefixes
 
 
 def test_a_retained_message_that_differs_is_put_right_after_the_sweep(edge: HeldEdge, service: Service) -> None:
@@ -120,7 +138,7 @@ def test_the_server_looks_for_retained_commands_until_none_comes(
     now = service.now()
     monkeypatch.setattr(service, "now", lambda: now)
     connect(edge, service)
-    asked = edge.subscriptions
+    asked = len(edge.subscriptions)
     for _ in range(3):
         edge.inbox = [retained_message("/players/ghost/fire", b"x")]
         service.step()
@@ -128,13 +146,13 @@ def test_the_server_looks_for_retained_commands_until_none_comes(
         now += MORE_RETAINED_COMMANDS_MS
         service.step()
         asked += 1
-        assert edge.subscriptions == asked
+        assert len(edge.subscriptions) == asked
     now += RETAINED_COMMANDS_MS - 1
     service.step()
-    assert edge.subscriptions == asked
+    assert len(edge.subscriptions) == asked
     now += 1
     service.step()
-    assert edge.subscriptions == asked + 1
+    assert len(edge.subscriptions) == asked + 1
 
 
 @pytest.mark.parametrize("silent", ["", "t1"])

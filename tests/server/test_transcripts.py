@@ -156,9 +156,14 @@ def test_a_file_that_is_no_transcript_is_not_written_over(file: Path, tmp_path: 
     write_transcript(file, header, steps)
     assert read_transcript(file).steps[-1].at == steps[-1].at
     bot = tmp_path / "bot.py"
-    bot.write_text("import salvo\n")
-    with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*bot.py is there and is no transcript"):
-        write_transcript(bot, header, steps)
-    assert bot.read_text() == "import salvo\n"
+    for content in (
+        b"import salvo\n",
+        b"\x1f\x8b is how a compressed file begins",
+        gzip.compress(b"import salvo\n")[:-9],
+    ):
+        bot.write_bytes(content)
+        with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*bot.py is there and is no transcript"):
+            write_transcript(bot, header, steps)
+        assert bot.read_bytes() == content
     with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*No such file or directory; name another file"):
         write_transcript(tmp_path / "nowhere" / "game.jsonl", header, steps)
