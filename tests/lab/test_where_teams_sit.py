@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kit.command_line import run
+from kit.person_at_a_terminal import pond_file
 from kit.processes import started, without_settings
 from salvo.bot_sources import load
 from salvo.errors import BotError
@@ -94,6 +95,7 @@ def test_a_bot_is_tried_out(words: tuple[str, ...], says: str, tmp_path: Path) -
 @pytest.mark.long
 def test_a_bot_joins_a_contest(tmp_path: Path) -> None:
     serve = ["-m", "salvo", "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--players", "2", "--json"]
+    serve += ["--rules", pond_file(tmp_path, "salvo")]
     with started([sys.executable, *serve], stdout=subprocess.PIPE, env=without_settings()) as server:
         assert server.stdout is not None
         join = ["-m", "salvo", "join", json.loads(server.stdout.readline())["url"], "hunter", "--games", "1", "--team"]

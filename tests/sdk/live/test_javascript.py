@@ -50,7 +50,7 @@ def mybot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 CUP = """\
 name = "two"
-games = 4
+games = 2
 seed = 1
 [bots]
 hunting = "hunting.js"

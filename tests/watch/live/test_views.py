@@ -9,11 +9,12 @@ from pathlib import Path
 
 from kit.guarded import guarded, play, wait_for_users
 from kit.processes import started, without_settings
+from kit.proofs import SMALL
 from salvo.roles_and_rights import Role
 
 
 def test_the_command_follows_a_game_to_its_end_and_shows_no_board(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, referee_delay_ms=0) as contest:
+    with guarded("embedded", tmp_path, referee_delay_ms=0, book=SMALL) as contest:
         for name in ("red", "blue"):
             contest.roster.add(name)
         secret = contest.roster.add("judge", Role.REFEREE)

@@ -24,6 +24,7 @@ import pytest
 from kit.guarded import guarded, play, wait_for_users
 from kit.ports import Port
 from kit.processes import started
+from kit.proofs import SMALL
 from kit.web_front import WebFront, web_front
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
@@ -108,7 +109,7 @@ def _ships(picture: dict[str, Any]) -> bool:
 
 
 def test_a_web_front_without_a_delay_shows_no_boards_even_with_an_account_that_may_see_them(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, referee_delay_ms=0) as contest:
+    with guarded("embedded", tmp_path, referee_delay_ms=0, book=SMALL) as contest:
         hall = contest.roster.web
         wait_for_users(contest.url, hall.user, hall.secret)
         with web_front(contest.url, account=(hall.user, hall.secret)) as web:
@@ -199,8 +200,8 @@ def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
         web.get("/")
 
 
-def test_one_address_cannot_take_all_the_streams() -> None:
-    with Port() as port, web_front(f"mqtt://127.0.0.1:{port.number}") as web, contextlib.ExitStack() as held:
+def test_one_address_cannot_take_all_the_streams(web: WebFront) -> None:
+    with contextlib.ExitStack() as held:
         for _ in range(MAX_STREAMS):
             next(held.enter_context(web.pictures()))
         status, _, body = web.get("/events?table=")
