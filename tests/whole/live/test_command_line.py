@@ -147,19 +147,8 @@ def test_the_name_of_an_option_in_a_file_gets_the_name_of_its_setting(
 
 
 def test_a_mistake_in_the_environment_names_the_variable() -> None:
-    done = run("serve", environment={"SALVO_TURN_SECOND": "5"})
-    assert "environment variable SALVO_TURN_SECOND is no setting; did you mean SALVO_TURN_SECONDS?" in done.stderr
     done = run("serve", environment={"SALVO_TURN_SECONDS": "soon"})
     assert "environment variable SALVO_TURN_SECONDS: 'soon'" in done.stderr
-
-
-def test_a_taken_port_is_one_clear_line() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        done = run("serve", "--listen", f"127.0.0.1:{taken.getsockname()[1]}")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: address_in_use: cannot listen on 127.0.0.1:")
 
 
 def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_path: Path) -> None:
@@ -299,6 +288,7 @@ def test_a_page_replaces_a_page_and_nothing_else(tmp_path: Path) -> None:
     ("arguments", "error"),
     [
         (["--listen", "99"], "bad_address: '99' is not HOST:PORT"),
+        (["--listen", "TAKEN"], "address_in_use: cannot listen on 127.0.0.1:"),
         (["--listen", "127.0.0.1:0", "--websocket", "TAKEN"], "address_in_use"),
         (["--listen", "127.0.0.1:0", "--metrics", "TAKEN"], "address_in_use"),
         (["--broker", "http://x"], "bad_url"),
