@@ -413,6 +413,8 @@ def test_every_event_comes_of_what_its_name_says_and_sends_what_its_actions_do(
     sent = {publication.topic.rpartition("/")[2] for publication in team.session.take_outbox()}
     by_actions = {each for _, action in handed for each in SENDS.get(action, ())}
     assert by_actions <= sent <= by_actions | {"fire", "skip", "resend"}
+    refused = joining.report_refusal in [action for _, action in handed]
+    assert refused == (stimulus.event is J.STILL_REFUSED)  # in every other state its event comes, too, and is nothing
     name = next(name for name, (_, events) in TABLES.items() if events is type(stimulus.event))
     assert team.machine(name).state is stimulus.then
 
