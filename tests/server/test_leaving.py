@@ -158,6 +158,7 @@ def test_a_team_that_is_struck_off_after_the_lobbys_time_is_in_the_game(register
     register.replace(accounts(ANN))
     stage.service.step()
     assert (stage.referee.state, set(stage.referee.players)) == (State.TURN, {ANN, BOB})
+    assert not [payload for topic, payload in stage.received if topic == "/game/log" and b'"strike"' in payload]
 
 
 def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:

@@ -143,6 +143,7 @@ LATER = b'{"n":0,"open":{"log":%d}}' % (form.LOG_VERSION + 1)
         (b" " * (262_144 - 108), IDENTITY.signing_key, "log_wrong", Fault.SERVER),
         (b" " * (262_144 - 107), IDENTITY.signing_key, "log_unreadable", Fault.FILE),
     ],
+    ids=["later", "later, signed", "none", "none, signed", "longest", "too long"],
 )
 def test_what_is_signed_and_no_entry_of_this_version_is_the_servers_fault_unless_it_is_of_a_later_one(
     text: bytes, key: bytes | None, code: str, fault: Fault
