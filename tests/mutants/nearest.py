@@ -35,12 +35,12 @@ PARTS: Final = {
             "tests/server/test_referee_view.py",
             "tests/server/test_repetitions.py",
             "tests/server/test_placing_again.py",
-            "tests/server/test_referee_against_model.py",
             "tests/server/test_host.py",
             *(
                 f"tests/golden/test_golden.py::test_a_golden_game_comes_out_bit_by_bit[v1/{name}.jsonl.gz]"
                 for name in ("2-players-2", "2-players-clock", "4-players-small", "smackdown-2-tie", "xbs-2-tie")
             ),
+            "tests/server/test_referee_against_model.py",
         ),
     ),
     "authenticator": Part(
@@ -71,6 +71,7 @@ PARTS: Final = {
         (
             *(f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "signed_log", "leaving")),
             "tests/server/test_refused_requests.py",
+            "tests/server/test_host_commands.py",
             "tests/server/test_journal.py::test_batches_that_are_added_have_the_records_of_both",
             "tests/attacks/test_attacks.py::test_an_attack_achieves_nothing",
             "tests/conformance/test_vectors.py::test_a_server_answers_as_the_vector_says",
