@@ -7,10 +7,11 @@ from types import TracebackType
 
 
 class Port:
-    """A port of this machine's own address that nobody else is given, whether somebody listens on it or not.
+    """A port of this machine that nobody else is given, whether somebody listens on it or not.
 
     It is bound, and not listened on: then Linux gives it to nobody who asks for any port, nor to a client that calls,
-    but lets a program listen that asks for this very one with SO_REUSEADDR, as servers do, over and over again.
+    but lets a program listen that asks for this very one with SO_REUSEADDR, as servers do, over and over again. It is
+    bound for all addresses: mosquitto listens with WebSockets on all, and could not while 127.0.0.2 calls from it.
 
     Attributes:
         number: the port's.
@@ -20,7 +21,7 @@ class Port:
     def __init__(self) -> None:
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._socket.bind(("127.0.0.1", 0))
+        self._socket.bind(("", 0))
         self.number: int = self._socket.getsockname()[1]
         self.address = f"127.0.0.1:{self.number}"
 

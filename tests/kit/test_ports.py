@@ -19,6 +19,11 @@ def test_a_kept_port_answers_nobody_and_is_given_to_nobody_else(port: Port) -> N
         thief.bind(("127.0.0.1", port.number))
 
 
+def test_a_kept_port_is_given_to_no_other_address_of_this_machine(port: Port) -> None:
+    with socket.socket() as thief, pytest.raises(OSError, match="in use"):
+        thief.bind(("127.0.0.2", port.number))
+
+
 def test_on_a_kept_port_servers_listen_one_after_the_other(port: Port) -> None:
     for _ in range(3):
         with socket.create_server(("127.0.0.1", port.number)) as server:
