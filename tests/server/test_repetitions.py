@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -67,6 +68,21 @@ def test_the_salvo_that_won_is_sent_again_without_an_answer(stage: Stage) -> Non
     again = [(target, write_shot(*cell, of, sealer)) for cell, of in zip(salvo, contexts, strict=True)]
     assert fire(stage, again) == []
     assert stage.received == []
+
+
+def test_a_shot_is_known_by_its_whole_occasion_and_its_cell() -> None:
+    referee = playing(SALVO)
+    shooter, target = ("ann", "bob") if referee.current is referee.players["ann"] else ("bob", "ann")
+    of = m.ShotContext(1, 1, 1, target)
+    shot = m.Fire(shooter, target, 1, 1, of)
+    assert not referee.has_had(shot)
+    referee.receive(shot, 0)
+    assert referee.has_had(shot)
+    others = [replace(shot, player=target), replace(shot, player="cy"), replace(shot, x=2), replace(shot, y=2)]
+    changed = replace(of, game=2), replace(of, turn=2), replace(of, shot=2), replace(of, target=shooter), None
+    others += [replace(shot, context=context) for context in changed]
+    others += [replace(shot, target=shooter)]
+    assert not any(referee.has_had(other) for other in others)
 
 
 # --- skips --------------------------------------------------------------------------------------------------------

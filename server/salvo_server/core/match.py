@@ -191,9 +191,8 @@ class Match:
     def _has_fired(self, command: m.Fire, of: m.ShotContext) -> bool:
         player = self.players.get(command.player)
         had = None if player is None else player.shot(of.turn, of.shot)
-        if had is None or (of.game, of.target) != (self.terms.number, command.target):
-            return False
-        return had == m.OwnShot(of.turn, command.target, command.x, command.y)
+        fired = m.OwnShot(of.turn, command.target, command.x, command.y)
+        return (of.game, of.target, had) == (self.terms.number, command.target, fired)
 
     def is_absent(self, player: Player) -> bool:
         """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""
