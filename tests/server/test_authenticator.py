@@ -116,6 +116,15 @@ def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker:
     assert [receipt for receipt, _ in gate.finished()] == [stranger]
 
 
+def test_a_proven_salt_opens_what_waits_under_it_in_the_teams_own_topics(gate: Authenticator, worker: Deriver) -> None:
+    own, strange, more = placement(ANN), placement(ANN, "bob"), placement(ANN)
+    for request in (own, strange, more):
+        assert gate.open(request, [request.player], NOW, receipt=request) is WAITING
+    future, find, given = worker.waiting.pop(0)
+    future.set_result(find(*given))
+    assert [receipt for receipt, _ in gate.finished()] == [own, more]
+
+
 def fresh(count: int) -> list[SignedShot]:
     """Shots under salts that nobody has seen; the key is wrong, so that making them is quick."""
     return [

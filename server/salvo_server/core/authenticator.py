@@ -80,8 +80,8 @@ class Opened(NamedTuple):
     table: str
     command: Command
     spent: Bucket | None
-    proof: Proof | None = None
-    host: bool = False
+    proof: Proof | None
+    host: bool
 
     @property
     def sender(self) -> str:
@@ -295,9 +295,8 @@ class Authenticator:
     def _limit(self, request: Sealed, member: KeyOwner, text: str) -> Opened:
         """Refuse a message of a team that sends too many."""
         self._turn_away(request, "rate_limited")
-        return Opened(
-            request.table, _unreadable(request, member.name, "rate_limited", text, False), None, host=member.host
-        )
+        unreadable = _unreadable(request, member.name, "rate_limited", text, False)
+        return Opened(request.table, unreadable, None, None, member.host)
 
     def _let_in(self, request: Sealed, found: Found, digest: bytes, *, spent: Bucket | None) -> Opened:
         """The tag verified: burn the nonce, then read what the message says.
@@ -315,7 +314,7 @@ class Authenticator:
             self.counts["nonce_reused"] += 1
             text = "this nonce was used before; every message needs a fresh one of 24 random bytes"
             unreadable = _unreadable(request, found.member.name, "nonce_reused", text, False)
-            return Opened(request.table, unreadable, spent, host=found.member.host)
+            return Opened(request.table, unreadable, spent, None, found.member.host)
         self._burned.add(burned)
         self.counts["opened"] += 1
         command: Command
