@@ -69,12 +69,15 @@ def test_a_whole_salvo_and_its_shots_one_by_one_are_the_same_game(
             break
         assert whole.current == seats[0]
         salvo = salvo[: whole.shots_left]
+        before = single.places()
         if not salvo:
             whole.defeat(whole.current)
             single.defeat(single.current)
             whole.end_turn()
         else:
             whole.fire_salvo(salvo)
+        # Who falls in a turn that goes on has no place yet (SALVO-HOST-5).
+        assert single.over or single.places() == before
         for number, shot in enumerate(salvo):
             if not single.over:
                 single.fire([shot])

@@ -102,6 +102,8 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
             waited.append(None)
             if len(waited) == 3:
                 assert first.confirm(fresh=True) == Holding(sure=True, standby=True)
+                held = admin.execute("SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND granted").fetchall()
+                assert sorted(held) == [(0x73616C76,), (0x73616C77,)]  # which servers of other versions take, too
                 admin.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
                     " AND mode = 'ExclusiveLock'"
