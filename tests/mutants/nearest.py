@@ -72,6 +72,7 @@ PARTS: Final = {
             *(f"tests/server/test_{name}.py" for name in ("service", "recovery", "chat", "signed_log", "leaving")),
             "tests/server/test_refused_requests.py",
             "tests/server/test_host_commands.py",
+            "tests/server/test_standings.py",
             "tests/server/test_journal.py::test_batches_that_are_added_have_the_records_of_both",
             "tests/attacks/test_attacks.py::test_an_attack_achieves_nothing",
             "tests/conformance/test_vectors.py::test_a_server_answers_as_the_vector_says",
@@ -90,6 +91,7 @@ PARTS: Final = {
                 f"tests/server/test_{name}.py"
                 for name in ("journal", "lines_file", "identity", "roster", "roster_csv", "backup", "standby")
             ),
+            "tests/gateways/test_doorkeeper.py",
             *(
                 f"tests/server/live/test_journal_databases.py::test_{name}"
                 for name in (
