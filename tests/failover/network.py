@@ -7,12 +7,16 @@ root, behind cables that end their connections.
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from kit.cable import Cable
+
+#: What cuts hosts off, and Debian's package of it.
+_PROGRAMS: Final = {"ip": "iproute2", "iptables": "iptables"}
 
 
 class Network(Protocol):
@@ -55,6 +59,10 @@ class Namespaces:
         self._slow: set[int] = set()
 
     def __enter__(self) -> Self:
+        if missing := [package for program, package in _PROGRAMS.items() if shutil.which(program) is None]:
+            raise SystemExit(
+                f"hosts that can be cut off need {' and '.join(missing)}: apt-get install {' '.join(missing)}"
+            )
         _call("ip", "link", "set", "lo", "up")
         for host in self._hosts:
             keeper = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"], stdout=-1)
