@@ -199,5 +199,7 @@ def test_an_attack_on_mosquitto_achieves_nothing(act: Callable[..., bool], defen
 
 @pytest.mark.long
 @each_attack
-def test_it_succeeds_on_mosquitto_without_the_defences(act: Callable[..., bool], undefended: ContestMosquitto) -> None:
+def test_an_attack_on_mosquitto_succeeds_without_the_defences(
+    act: Callable[..., bool], undefended: ContestMosquitto
+) -> None:
     assert act(undefended)

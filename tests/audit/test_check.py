@@ -26,7 +26,7 @@ ROOT: Final = Path(__file__).parents[2]
 # --- the cases ------------------------------------------------------------------------------------------------------
 
 
-def test_there_are_a_hundred_cases_and_each_tries_a_requirement_of_the_protocol() -> None:
+def test_check_has_a_hundred_cases_each_for_a_requirement_of_the_protocol() -> None:
     known = set(re.findall(r"\*\*(SALVO-[A-Z]+-\d+)\*\*", (ROOT / "proto" / "README.md").read_text()))
     assert len(CASES) >= 100
     for case in CASES.values():

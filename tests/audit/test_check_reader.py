@@ -142,7 +142,7 @@ def test_a_field_that_changes_in_the_schema_changes_what_the_judge_reads() -> No
         (b'{"x": 3, "y": 4294967296}', "4294967296, an integer"),
     ],
 )
-def test_nothing_is_taken_for_a_number_that_is_none(body: bytes, seen: str) -> None:
+def test_a_value_that_is_no_number_is_a_shape_mistake(body: bytes, seen: str) -> None:
     with pytest.raises(schema.Misfit) as misfit:
         schema.read(body, commands_pb2.Shot.DESCRIPTOR)
     assert (misfit.value.rule, misfit.value.seen) == ("shape", seen)
@@ -189,7 +189,7 @@ def a_thousandth_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         (lambda: _blob(bytes(32)), ""),
     ],
 )
-def test_a_blob_that_does_not_open_is_tried_as_authors_get_it_wrong(blob: Any, fault: str) -> None:
+def test_check_diagnoses_common_sealing_mistakes(blob: Any, fault: str) -> None:
     found = keys.diagnose(blob(), SECRET, "red")
     assert fault in found
     assert bool(found) is bool(fault)

@@ -227,7 +227,7 @@ def nowhere(port: Port) -> str:
     return port.address
 
 
-def test_findings_are_lines_that_are_counted_and_a_failure_says_what_to_do(tmp_path: Path, nowhere: str) -> None:
+def test_doctor_prints_and_counts_its_findings_and_a_failure_has_a_fix(tmp_path: Path, nowhere: str) -> None:
     plain = CliRunner().invoke(doctor, [nowhere, "--roster", str(tmp_path / "roster.json")])
     assert plain.exit_code == 1
     *lines, last = plain.stdout.splitlines()

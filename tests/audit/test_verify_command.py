@@ -39,7 +39,7 @@ def test_a_part_of_a_game_is_compared_with_the_whole(tmp_path: Path) -> None:
     assert record["same_story"] == [{"files": files_of_it, "entries": 20}]
 
 
-def test_a_part_that_tells_something_else_is_two_stories(tmp_path: Path) -> None:
+def test_a_partial_proof_that_contradicts_a_full_one_convicts_the_server(tmp_path: Path) -> None:
     other = Played("honest", SMALL, trouble=0.1).lobby()
     other.random.seed(9)
     theirs = other.fight().proof()
@@ -174,7 +174,7 @@ def test_a_pinned_key_is_compared(file: Path, spaces: bool) -> None:
     assert "neither a fingerprint of 16 hexadecimal digits nor a key" in printed
 
 
-def test_what_is_no_proof_is_called_what_it_is(file: Path, tmp_path: Path) -> None:
+def test_verify_names_what_a_file_is_that_is_no_proof(file: Path, tmp_path: Path) -> None:
     packed, plain = tmp_path / "game.jsonl.gz", tmp_path / "other.jsonl"
     for path in (packed, plain):
         open_recordings(str(file)).export(path)

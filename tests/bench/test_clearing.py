@@ -28,7 +28,9 @@ class Boards:
             yield Cleared(board, 40 + board, 40 + board, [self.seconds] * (40 + board))
 
 
-def test_a_row_of_other_code_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_restarts_when_the_code_of_its_bot_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(clearing, "small_boards", list)
     data, pairs = tmp_path / "numbers.json", [(STANDARD, "hunter"), (STANDARD, "random")]
     for code, boards, asked in (("one", 100, 200), ("one", 150, 300), ("two", 50, 100)):

@@ -282,7 +282,9 @@ def _seed_for(starter: str | None) -> int:
 @pytest.mark.parametrize(
     ("name", "case"), SERVER_CASES, ids=[f"{case['state']}: {case['description']}" for _, case in SERVER_CASES]
 )
-def test_a_server_answers_as_the_vector_says(name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_answers_as_the_vector_requires(
+    name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("salvo_server.core.keyring.derive_key", _key)
     state = FILES[name]["states"][case["state"]]
     server = Server(state)

@@ -80,7 +80,7 @@ def test_the_numbers_of_a_page_come_to_what_its_view_sees_after_every_turn(name:
 
 
 @pytest.mark.parametrize("name", ["4-players-silent", "streak-4-1", "spaced-3-silent"])
-def test_ships_that_everybody_is_told_of_sink_when_they_are_told(name: str) -> None:
+def test_publicly_announced_sinkings_appear_on_a_page_when_announced(name: str) -> None:
     replay = golden_replay(name)
     for view in replay.views:
         numbers = _numbers(html_page(replay, view))
@@ -134,7 +134,7 @@ def test_a_ship_that_nobody_struck_is_on_no_rivals_page(book: RuleBook) -> None:
     assert html_page(one) != html_page(other)
 
 
-def test_a_page_tells_neither_the_seed_nor_where_the_file_lies() -> None:
+def test_a_game_page_contains_neither_the_seed_nor_the_path_of_the_file() -> None:
     replay = play({"alice": ALICE, "bob": BOB}, AT_BOB, seed="a-seed-that-tells-all-fleets")
     replay.name = "/home/somebody/game.jsonl"
     for view in replay.views:

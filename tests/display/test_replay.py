@@ -67,7 +67,7 @@ def test_everybody_sees_every_turn_of_a_golden_game(name: str) -> None:
             ]
 
 
-def test_only_the_referee_is_told_the_seed() -> None:
+def test_only_the_referees_view_of_a_replay_shows_the_seed() -> None:
     """Who has it draws the fleets of an arena's bots."""
     transcript = read_transcript(GOLDEN / "streak-4-1.jsonl.gz")
     replay = Replay("streak", transcript.header, execute(transcript))

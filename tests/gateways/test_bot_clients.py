@@ -303,7 +303,7 @@ def test_a_table_without_room_is_tried_later(line: str) -> None:
         ([GREETING, "Y|AAAA"], "a board that is none"),
     ],
 )
-def test_what_an_xbs_server_says_and_cannot_be_followed_ends_the_visit(lines: list[str], why: str) -> None:
+def test_an_xbs_server_message_that_cannot_be_followed_ends_the_visit(lines: list[str], why: str) -> None:
     client = XbsBotClient(Hunter(), "we", "seed")
     *before, last = lines
     for line in before:
@@ -411,7 +411,7 @@ def test_a_bot_comes_back_to_a_server_that_was_busy_or_hung_up(monkeypatch: pyte
     assert report.winner == "we"
 
 
-def test_a_bot_reads_how_its_game_ended_from_a_referee_that_says_no_more() -> None:
+def test_a_bot_gets_its_result_though_the_referee_hangs_up_right_after_it() -> None:
     for sent, winner in (("won", "me"), ("lost", "it"), ("tie", "")):
         bot = Scripted()
         client = SmackdownBotClient(bot, "me", "it", "seed")
@@ -424,7 +424,7 @@ def test_a_bot_reads_how_its_game_ended_from_a_referee_that_says_no_more() -> No
 
 
 @pytest.mark.parametrize(("query", "first"), [("", '"row"'), ("?cells=text", '"row"'), ("?cells=xy", '"x"')])
-def test_the_url_of_a_json_lines_server_may_say_how_it_writes_cells(query: str, first: str) -> None:
+def test_the_url_of_a_json_lines_server_may_set_how_cells_are_written(query: str, first: str) -> None:
     shots: list[str] = []
 
     def talk(line: socket.socket) -> None:

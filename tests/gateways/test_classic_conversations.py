@@ -124,7 +124,7 @@ def test_a_reply_that_no_fleet_can_give_ends_the_game(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_second_program_waits_until_the_first_has_left_and_a_client_that_was_started_again_begins_anew() -> None:
+def test_a_second_program_waits_for_the_first_and_a_restarted_client_starts_over() -> None:
     with (
         hosting(made(rounds=1)) as host,
         contextlib.closing(Tcp(host.address)) as first,

@@ -52,7 +52,7 @@ def guests(roster: Roster) -> list[str]:
     return [member.name for member in roster.members() if member.door]
 
 
-def test_a_gateway_keeps_so_many_accounts_and_the_oldest_guest_that_is_away_makes_room(
+def test_guest_accounts_are_bounded_and_the_oldest_absent_guest_is_replaced(
     roster: Roster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Anyone who reached the port wrote 240 names into the roster for good, in twelve seconds."""
@@ -76,7 +76,7 @@ def test_a_gateway_keeps_so_many_accounts_and_the_oldest_guest_that_is_away_make
     assert guests(roster) == ["xbs-gateway", "cat", "dan", "eve"]
 
 
-def test_a_broker_that_is_away_is_furnished_later(roster: Roster) -> None:
+def test_a_missing_broker_gets_its_accounts_later(roster: Roster) -> None:
     answers = [ConnectionLost("broker_away", "nobody answers"), None]
     furnished: list[Sequence[Account]] = []
 

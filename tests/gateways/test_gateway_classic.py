@@ -86,7 +86,7 @@ def test_messages_on_the_bus_are_the_same_in_whatever_pieces_they_come() -> None
 
 
 @pytest.mark.parametrize("head", [(20, 1), (21, 65), (21, 2**32 - 1), (0x47455420, 0)])
-def test_what_is_no_message_on_the_bus_is_not_kept(head: tuple[int, int]) -> None:
+def test_an_invalid_frame_on_the_bus_is_reported_and_dropped(head: tuple[int, int]) -> None:
     frames = bus.Frames()
     [broken] = frames.feed(struct.pack(">II", *head) + b"x" * 5000)
     assert isinstance(broken, Broken)

@@ -81,14 +81,14 @@ def test_silent_programs_make_room_the_oldest_of_the_address_with_most_of_them_f
     assert [client.read() for client in silent[:9]] == [b""] * 9
 
 
-def test_nobody_that_has_sent_something_makes_room(come: Come) -> None:
+def test_a_client_that_has_sent_something_is_not_disconnected_for_another(come: Come) -> None:
     clients = [come() for _ in range(4)]
     assert [client.send() for client in clients] == [b"hello\n"] * 4
     assert come().send() == b""
     assert [client.send() for client in clients] == [b"hello\n"] * 4
 
 
-def test_clients_of_a_gateway_that_closes_say_goodbye(host: Host, come: Come) -> None:
+def test_clients_of_a_closing_gateway_receive_a_goodbye(host: Host, come: Come) -> None:
     clients = [come() for _ in range(2)]
     assert [client.send() for client in clients] == [b"hello\n"] * 2
     host.close()

@@ -47,7 +47,7 @@ def test_messages_are_found_in_whatever_pieces_they_come(data: bytes, found: lis
     assert framed(*(data[at : at + 1] for at in range(len(data)))) == found
 
 
-def test_a_value_without_end_fills_no_memory() -> None:
+def test_an_endless_json_value_uses_bounded_memory() -> None:
     for data in (b"x", b"[", b'"', b'{"', b'{"a":'):
         values = Values()
         for _ in range(50):
@@ -79,7 +79,7 @@ def test_a_cell_is_read_as_it_is_written() -> None:
         ({"x": "1", "y": 0}, "wrong_shape", None),
     ],
 )
-def test_a_cell_that_is_none_is_refused_and_one_off_the_board_tells_the_dialect(
+def test_an_invalid_cell_is_refused_and_one_off_the_board_shows_the_dialect(
     body: Any, code: str, dialect: Dialect | None
 ) -> None:
     for former in Dialect:
@@ -107,7 +107,7 @@ def test_answers_are_as_the_text_has_them_until_a_program_writes_otherwise() -> 
     assert json.loads(wording.answer("RESULT"))["body"] is None
 
 
-def test_a_board_is_read_as_a_list_of_ships_that_say_where_they_are() -> None:
+def test_a_board_is_read_as_a_list_of_ships_with_their_positions() -> None:
     """As a program of the system sends it after the game; it was told status 2."""
     fleet, xy = STREAK.random_fleet(Random(1)), Wording(STREAK, Dialect.XY)
     ships = [[xy.write_cell(cell) for cell in place.cells(STREAK)] for place in fleet.placements]

@@ -49,7 +49,9 @@ def test_lines_are_the_same_in_whatever_pieces_they_come(lines: list[bytes], dat
     ]
 
 
-def test_a_peer_says_what_arrived_and_what_is_no_text(pair: tuple[ClientConnection, socket.socket]) -> None:
+def test_a_peer_returns_the_lines_received_and_an_error_for_each_invalid_one(
+    pair: tuple[ClientConnection, socket.socket],
+) -> None:
     peer, program = pair
     program.sendall("grüße\n".encode() + b"\xff\n" + b"y" * 200 + b"\nlast\npart")
     assert [one if isinstance(one, str) else one.code for one in take(peer, 4)] == [

@@ -44,7 +44,7 @@ def test_a_result_stands_a_second_there_and_people_have_minutes_for_a_turn() -> 
 
 
 @pytest.mark.parametrize("source", ["option", "file", "environment"])
-def test_what_somebody_has_said_holds_at_every_table(
+def test_an_explicit_setting_holds_at_every_gateway_table(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = {"over_seconds": 300, "turn_seconds": 30}

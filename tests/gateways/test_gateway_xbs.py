@@ -102,11 +102,11 @@ def test_a_line_that_xbs_does_not_have_is_no_message(line: str) -> None:
         ("abcdefghi\u00e9", "name too long"),  # eleven bytes
     ],
 )
-def test_a_name_is_the_systems_and_fits_the_board(name: str, fault: str) -> None:
+def test_an_invalid_or_too_long_xbs_player_name_is_refused(name: str, fault: str) -> None:
     assert protocol_text.name_fault(name, 10) == fault
 
 
-def test_other_names_are_shown_so_that_each_means_one_player() -> None:
+def test_names_that_xbs_cannot_show_are_replaced_by_unique_ones() -> None:
     names = protocol_text.Names(10, "dead_meat", "dead meat")
     players = ("dead_meat", "ann", "the-very-long-one", "the-very-long-two", "7up", "x", "me", "All")
     shown = [names.shown(player) for player in players]
@@ -128,7 +128,7 @@ class Client:
         return kind
 
 
-def test_reasons_for_leaving_are_kept_for_a_while_and_bounded() -> None:
+def test_stored_reasons_for_leaving_are_bounded_and_cleared_on_return() -> None:
     company = NameRegistry()
     for number in range(MAX_REASONS + 1):
         company.note_reason(f"name{number}", "bored")

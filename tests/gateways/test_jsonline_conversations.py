@@ -104,7 +104,7 @@ def test_a_program_plays_whole_games_that_are_written_as_it_saw_them(
                 assert course.winners == ("guest" if client.won else "house",)
 
 
-def test_a_program_that_contradicts_itself_is_told_at_once_and_its_false_board_at_the_end(tmp_path: Path) -> None:
+def test_a_contradicting_answer_is_refused_at_once_and_a_false_board_at_the_end(tmp_path: Path) -> None:
     with (
         hosting(made(STREAK, transcripts=Transcripts("jsonline", tmp_path))) as host,
         contextlib.closing(Client(host.address, 1)) as client,

@@ -65,7 +65,7 @@ def test_a_smackdown_game_runs_as_the_protocols_text_has_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("opponent_first", [False, True], ids=["as in the text", "as on the system's own server"])
-def test_player_2_reads_of_its_own_shots_first_or_of_those_on_its_board(opponent_first: bool) -> None:
+def test_player_2_receives_results_in_the_chosen_order_of_the_two_boards(opponent_first: bool) -> None:
     programs = two_programs(placed=True, opponent_first=opponent_first)
     for program in programs:
         program.say("|RESPONSE|shots|0 0|9 9|END|")
@@ -90,7 +90,7 @@ def test_player_2_is_asked_when_player_1_has_answered_and_answers_may_come_ahead
     assert second.hear_all()[:2] == ["|QUERY|shots|5|END|", "|INFO|you miss|9 9|END|"]
 
 
-def test_a_program_that_says_nothing_or_ends_has_forfeited_when_its_answer_is_due() -> None:
+def test_a_silent_or_ended_program_forfeits_when_its_answer_is_due() -> None:
     first, second = two_programs()
     first.stage.wait(10.5)
     assert first.hear_all() == [*OPENING, LOCATIONS, *LOST]
@@ -146,7 +146,7 @@ def play(address: tuple[str, int], seed: str) -> Client:
 
 
 @pytest.mark.long
-def test_whole_games_of_programs_that_answer_in_every_way_are_what_the_text_says(tmp_path: Path) -> None:
+def test_whole_smackdown_games_with_any_answers_follow_the_specification(tmp_path: Path) -> None:
     for game in range(4):
         lobby = SmackdownLobby(SMACKDOWN, answer_seconds=60, transcripts=Transcripts("smackdown", tmp_path))
         with hosting(door(lobby)) as host, ThreadPoolExecutor(2) as threads:

@@ -9,7 +9,7 @@ from salvo.rules import SMACKDOWN, Orientation
 from salvo_gateways.smackdown import protocol_text
 
 
-def test_a_program_is_told_the_sizes_as_the_protocols_text_has_them() -> None:
+def test_a_smackdown_program_receives_ship_sizes_in_the_specified_order() -> None:
     """A program that knows the text placed a ship of five where the server took one of two, and lost by forfeit."""
     assert protocol_text.opening(SMACKDOWN) == [
         "|INFO|grid size|10 10|END|",

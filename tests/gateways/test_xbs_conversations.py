@@ -91,7 +91,7 @@ def _two_that_end_a_game_before_the_onlooker_hears_of_it(hall: Hall, example: Ga
     return clients
 
 
-def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
+def test_a_client_that_receives_its_result_can_join_the_next_game() -> None:
     """The gateway's onlooker may hear of the end a moment later than the clients, who come again at once."""
     book = dataclasses.replace(XBS, goal=1)
     hall = Hall(book, players=2, over_ms=1000)
@@ -104,7 +104,7 @@ def test_a_client_that_hears_how_a_game_ended_finds_the_next_one_open() -> None:
     assert hall.come(example, "again").hear().split("|")[3] == "N"
 
 
-def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_its_end() -> None:
+def test_a_gateway_sends_results_though_its_viewer_never_receives_the_end() -> None:
     book = dataclasses.replace(XBS, goal=1)
     hall = Hall(book, players=2, over_ms=60_000)
     example = door(hall.watch, book)
@@ -113,7 +113,7 @@ def test_the_results_of_a_game_do_not_wait_for_a_gateway_that_does_not_hear_of_i
     assert all(client.ended and client.received[-1].startswith("R|") for client in clients)
 
 
-def test_a_gateway_that_closes_tells_results_first() -> None:
+def test_a_closing_gateway_sends_results_first() -> None:
     """A server with --games ends with its last game, and its gateways with it."""
     book = dataclasses.replace(XBS, goal=1)
     hall = Hall(book, players=2)

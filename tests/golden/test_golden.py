@@ -74,7 +74,9 @@ def test_making_the_games_again_touches_none_that_is_there(capsys: pytest.Captur
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", [m.ShotLanded, m.SalvoResolved, m.TurnBegan, m.PlacementJudged, m.GameWon])
-def test_one_byte_more_in_what_follows_is_found(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_more_byte_in_an_announcement_is_detected_by_the_transcript(
+    kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def write(announcement: m.Announcement, table: str = "") -> list[Publication]:
         written = write_announcement(announcement, table)
         if isinstance(announcement, kind):
@@ -87,7 +89,7 @@ def test_one_byte_more_in_what_follows_is_found(kind: type, monkeypatch: pytest.
             check(read_transcript(path))
 
 
-def test_a_referee_that_says_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_referee_whose_announcements_differ_from_a_transcript_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 0)
     with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: the referee says"):
         check(read_transcript(FILES[NAMES.index("v1/4-players-4.jsonl.gz")]))

@@ -12,19 +12,19 @@ from kit.ports import Port
 from kit.programs import needs
 
 
-def test_a_kept_port_answers_nobody_and_is_given_to_nobody_else(port: Port) -> None:
+def test_a_reserved_port_refuses_connections_and_other_binds(port: Port) -> None:
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port.number), 60)
     with socket.socket() as thief, pytest.raises(OSError, match="in use"):
         thief.bind(("127.0.0.1", port.number))
 
 
-def test_a_kept_port_is_given_to_no_other_address_of_this_machine(port: Port) -> None:
+def test_a_reserved_port_cannot_be_bound_at_another_address_of_the_machine(port: Port) -> None:
     with socket.socket() as thief, pytest.raises(OSError, match="in use"):
         thief.bind(("127.0.0.2", port.number))
 
 
-def test_on_a_kept_port_servers_listen_one_after_the_other(port: Port) -> None:
+def test_servers_can_listen_on_a_reserved_port_one_after_another(port: Port) -> None:
     for _ in range(3):
         with socket.create_server(("127.0.0.1", port.number)) as server:
             with socket.create_connection(("127.0.0.1", port.number), 60):

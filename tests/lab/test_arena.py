@@ -33,7 +33,7 @@ def test_the_same_seed_is_the_same_game_and_another_one_is_not() -> None:
     assert results(7, game=1) != results(7, game=2)
 
 
-def test_every_view_is_told_the_truth_and_no_more() -> None:
+def test_every_view_contains_the_truth_and_nothing_hidden() -> None:
     views: dict[str, View] = {}
 
     class Spy(RandomBot):
@@ -108,7 +108,7 @@ def test_a_bot_that_exits_is_named_but_a_signal_ends_the_program() -> None:
 # --- untouched, and where bots come from -------------------------------------------------------------------------
 
 
-def test_a_bot_is_found_by_file_by_name_in_a_file_or_in_the_house(tmp_path: Path) -> None:
+def test_a_bot_is_loaded_by_file_by_class_in_a_file_or_by_built_in_name(tmp_path: Path) -> None:
     file = tmp_path / "two.py"
     file.write_text("import salvo\nclass One(salvo.Bot): ...\nclass Two(salvo.Bot): ...\nsalvo.run(One)\n")
     assert load(str(file)).__name__ == "Two"
@@ -130,7 +130,7 @@ def test_a_bot_is_found_by_file_by_name_in_a_file_or_in_the_house(tmp_path: Path
         ("import salvo\nsalvo.rnu", "", "has no attribute 'rnu'; did you mean 'run'?"),
     ],
 )
-def test_a_file_without_the_bot_says_what_is_wrong(tmp_path: Path, text: str, suffix: str, error: str) -> None:
+def test_a_file_without_a_bot_is_refused_with_the_reason(tmp_path: Path, text: str, suffix: str, error: str) -> None:
     file = tmp_path / "bot.py"
     file.write_text(text)
     with pytest.raises(BotError) as raised:

@@ -38,7 +38,7 @@ def test_a_bot_is_unpacked_with_all_that_is_in_its_folder(tmp_path: Path) -> Non
     assert bot.seen_there(text) == f"bad (importing {home / 'mine.py'}); {home / 'helper.py'}"
 
 
-def test_what_other_hosts_cannot_have_is_refused(tmp_path: Path) -> None:
+def test_a_bot_that_cannot_be_sent_to_other_hosts_is_refused(tmp_path: Path) -> None:
     for source, code in (("exec:perl mybot.pl", "bad_bot"), (str(tmp_path / "none.py"), "bad_bot")):
         with pytest.raises(BotError) as raised:
             ship([source])
@@ -72,7 +72,7 @@ def test_an_address_that_anybody_could_use_to_run_code_is_refused(url: str, tls:
     assert raised.value.code == code
 
 
-def test_without_dask_the_command_that_installs_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_the_error_names_the_extra_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setattr(cluster, "_knock", lambda *_: None)
     make_certificates(tmp_path, ["localhost"])

@@ -42,7 +42,7 @@ def test_a_bet_against_the_truth_gains_nothing_on_average() -> None:
     assert math.isclose(log_capital({1.0: 1}, 0.5), math.log(sum(1 + stake for stake in STAKES) / len(STAKES)))
 
 
-def test_a_bot_that_wins_60_in_100_is_told_and_an_equal_one_is_not() -> None:
+def test_a_bot_that_wins_60_percent_is_judged_better_and_an_equal_one_is_not() -> None:
     better = [_judged(_pairs(seed, 0.6)).verdict for seed in range(8)]
     worse = [_judged(_pairs(seed, 0.4)).verdict for seed in range(4)]
     equal = [_judged(_pairs(seed, 0.5), most=800).verdict for seed in range(10)]

@@ -56,7 +56,7 @@ def test_the_games_of_every_rule_book_have_a_line_a_salvo_and_one_a_player(book:
     assert {outcome(replay, player) for player in replay.players} in ({"won", "lost"}, {"tied"})
 
 
-def test_the_game_that_is_cut_is_told_so_far(tmp_path: Path) -> None:
+def test_an_unfinished_recording_is_explained_up_to_its_last_whole_line(tmp_path: Path) -> None:
     lines = gzip.decompress((GOLDEN / "2-players-1.jsonl.gz").read_bytes()).splitlines(keepends=True)
     part = tmp_path / "part.jsonl"
     part.write_bytes(b"".join(lines[:40]))

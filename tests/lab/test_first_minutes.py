@@ -123,7 +123,7 @@ def _python(file: Path, **env: str) -> subprocess.CompletedProcess[str]:
         ("import salvo\nsalvo.Bot\n", ""),
     ],
 )
-def test_a_bot_that_is_never_played_says_what_is_missing(tmp_path: Path, text: str, error: str) -> None:
+def test_a_bot_file_that_plays_no_game_prints_what_is_missing(tmp_path: Path, text: str, error: str) -> None:
     file = tmp_path / "mybot.py"
     file.write_text(text)
     done = _python(file)
@@ -209,7 +209,7 @@ WRONG = {
         ("serve --config open.toml", "bad_setting: open.toml, line 1: a text has no closing quote"),
     ],
 )
-def test_a_mistake_is_told_with_its_place_and_what_to_do(
+def test_a_command_line_mistake_is_reported_with_its_place_and_remedy(
     command: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -67,6 +67,6 @@ def test_maps_of_every_book_agree_with_what_is_known_and_change_no_game(book: Ru
 
 
 @pytest.mark.parametrize("target", ["me", "nobody"])
-def test_a_map_of_nobodys_board_is_refused(target: str) -> None:
+def test_a_heat_map_of_an_unknown_players_board_is_refused(target: str) -> None:
     with pytest.raises(BotError, match=f"unknown_target: '{target}' is none of those that still stand: you"):
         heat_map(view_of(), target)

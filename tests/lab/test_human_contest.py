@@ -88,7 +88,7 @@ def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent()
     ]
 
 
-def test_a_person_is_told_who_is_there_and_how_long_all_have_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_sees_the_players_and_the_time_left_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("salvo_lab.human.contest.time.monotonic", lambda: now)
     place = Place()
@@ -176,7 +176,7 @@ def test_more_shots_than_are_left_fire_nothing() -> None:
     assert place.received() == [Notice("3 shots; this turn has 2")]
 
 
-def test_a_refusal_is_told_and_one_that_nothing_cures_ends_the_game() -> None:
+def test_a_refusal_is_reported_and_an_incurable_one_ends_the_game() -> None:
     place = Place()
     place.person.handle(e.Refused("turn_timeout", "2 shots lost"))
     assert place.received() == [Notice("2 shots lost")]

@@ -40,7 +40,7 @@ def test_a_command_that_means_two_things_or_no_square_changes_nothing(body: byte
 @pytest.mark.parametrize(
     "word", ["nothing", "ship", "ship nautilus", "aim nobody", "fire", "skip", "restart", "", "done"]
 )
-def test_a_word_that_means_nothing_now_places_nothing_and_fires_nothing(word: str) -> None:
+def test_an_action_that_is_impossible_now_places_and_fires_nothing(word: str) -> None:
     async def act(table: Table) -> None:
         await table.visitor.enter()
         table.ask_for_fleet()
@@ -70,7 +70,7 @@ def test_a_person_whose_fleet_is_set_sees_it_until_the_game_begins() -> None:
     play(act)
 
 
-def test_a_click_on_a_picture_that_has_passed_does_nothing() -> None:
+def test_a_click_on_an_outdated_page_does_nothing() -> None:
     """A double click, a replayed request, and a click that was on its way when the turn ended."""
 
     async def act(table: Table) -> None:
@@ -88,7 +88,7 @@ def test_a_click_on_a_picture_that_has_passed_does_nothing() -> None:
     play(act)
 
 
-def test_what_others_write_meanwhile_does_not_make_a_click_late() -> None:
+def test_a_message_of_another_player_does_not_invalidate_a_click() -> None:
     async def act(table: Table) -> None:
         await table.visitor.enter()
         table.begin_turn("spaced")
@@ -102,7 +102,7 @@ def test_what_others_write_meanwhile_does_not_make_a_click_late() -> None:
     play(act)
 
 
-def test_who_has_closed_all_tabs_is_gone_after_a_while_but_not_from_a_game() -> None:
+def test_a_person_without_open_tabs_leaves_after_a_while_but_not_in_a_game() -> None:
     async def act(table: Table) -> None:
         table.clock.now += ALONE_SECONDS + 1
         table.page.look()

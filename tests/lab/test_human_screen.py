@@ -181,7 +181,7 @@ def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
 # --- the end ------------------------------------------------------------------------------------------------------
 
 
-def test_what_strangers_say_on_an_open_broker_steers_nothing() -> None:
+def test_text_of_strangers_on_an_open_broker_does_not_control_the_screen() -> None:
     async def act(person: Person) -> None:
         await person.see(view_of("salvo", "[bold]ann\x1b[2J"))
         await person.hear(Notice("\x1b[31m" + "long" * 1000))

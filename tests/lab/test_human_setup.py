@@ -33,7 +33,7 @@ def _delete(setup: Setup, cell: str) -> str:
     return setup.click(_cell(cell, setup.book))
 
 
-def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
+def test_choosing_one_end_of_a_ship_offers_its_possible_other_ends() -> None:
     """A cruiser from D8 among ships elsewhere may end at D6, D10, B8 and F8; with a ship in column 10, not at D10."""
     setup = Setup(SPACED)
     setup.choose("cruiser")
@@ -50,7 +50,7 @@ def test_an_end_is_allocated_and_the_possible_other_ends_are_offered() -> None:
     assert setup.missing == ("battleship", "submarine1", "submarine2")
 
 
-def test_a_square_from_which_no_end_is_possible_is_refused_and_another_one_or_cancel_begins_anew() -> None:
+def test_a_square_without_a_possible_ship_is_refused_and_the_choice_restarts() -> None:
     setup = Setup(SPACED)
     _place(setup, "aircraftcarrier", "A1", "A5")
     before = setup.marks
@@ -68,7 +68,7 @@ def test_a_square_from_which_no_end_is_possible_is_refused_and_another_one_or_ca
 
 @pytest.mark.long
 @pytest.mark.parametrize("book", BOOKS.values(), ids=list(BOOKS))
-def test_the_rest_is_filled_beside_what_stands(book: RuleBook) -> None:
+def test_the_rest_of_a_fleet_is_placed_at_random_beside_the_ships_placed(book: RuleBook) -> None:
     setup = Setup(book)
     first = book.fleet[0]
     _place(setup, first.name, "E3", f"E{2 + first.length}")
@@ -117,7 +117,7 @@ def test_every_change_of_a_fleet_is_taken_back_the_latest_first() -> None:
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=str)
-def test_there_is_room_for_a_ship_exactly_where_it_may_be_placed(book: RuleBook) -> None:
+def test_the_room_shown_for_a_ship_is_exactly_where_it_may_be_placed(book: RuleBook) -> None:
     setup = Setup(book)
     setup.fill(Random(3))
     ship = book.fleet[1]

@@ -30,7 +30,7 @@ def _resolved(player: str, hits: int, shots: int = 1, **more: object) -> SalvoRe
         (True, (SunkShip("ann", "aircraftcarrier", "aircraftcarrier"),), "A5 Aircraft carrier sunk"),
     ],
 )
-def test_under_cell_announcements_shots_are_told_in_board_game_words(
+def test_under_cell_announcements_shots_are_reported_in_board_game_words(
     hit: bool, sunk: tuple[SunkShip, ...], words: str
 ) -> None:
     view = view_of("spaced")
@@ -59,16 +59,14 @@ def test_all_hits_of_a_ship_that_has_sunk_stand_out_from_other_hits(name: str) -
 
 
 @pytest.mark.parametrize(("hits", "marks"), [(0, Mark.MISS * 2), (1, Mark.FIRED * 2), (2, Mark.HIT * 2)])
-def test_where_only_hits_are_counted_a_salvo_without_a_hit_or_without_a_miss_marks_its_squares(
-    hits: int, marks: str
-) -> None:
+def test_a_salvo_of_only_misses_or_only_hits_marks_its_squares(hits: int, marks: str) -> None:
     view = view_of("salvo")
     Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 2, 1)])
     Feed(view).resolved(_resolved("me", hits, 2))
     assert Snapshot.of(view).boards["ann"][:3] == marks + Mark.BLANK
 
 
-def test_the_own_board_tells_each_shot_and_what_sank_whatever_the_rules_announce() -> None:
+def test_a_persons_own_board_lists_each_shot_and_sinking_under_any_rules() -> None:
     view = view_of("salvo")
     for cell in ((1, 9), (2, 9), (2, 9), (9, 9)):
         Feed(view).landed(Shot("me", *cell))

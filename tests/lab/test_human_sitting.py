@@ -52,7 +52,7 @@ _EMPTY = [*(f"ship {ship.name}" for ship in BOOKS["spaced"].fleet), "random"]
     ],
     ids=str,
 )
-def test_the_list_offers_what_can_be_done_now(steps: list[str], offered: list[str]) -> None:
+def test_the_list_of_actions_offers_only_those_possible_now(steps: list[str], offered: list[str]) -> None:
     """Cancel only while setting or deleting, Delete only when a ship stands, Done only as long as all do."""
     sitting, _ = _sitting("spaced")
     for step in steps:
@@ -60,7 +60,7 @@ def test_the_list_offers_what_can_be_done_now(steps: list[str], offered: list[st
     assert _words(sitting) == offered
 
 
-def test_a_ship_that_does_not_fit_where_it_is_dropped_stays_where_it_was_and_the_reason_is_said() -> None:
+def test_a_ship_dropped_where_it_does_not_fit_returns_and_the_reason_is_shown() -> None:
     sitting, _ = _sitting("spaced")
     sitting.put("cruiser", 0, Orientation.HORIZONTAL)
     assert sitting.message == "Cruiser placed at A1-A3"
@@ -109,7 +109,7 @@ def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> Non
         ("salvo", "these rules do not allow skipping a turn", []),
     ],
 )
-def test_s_skips_where_the_rules_have_it(rules: str, message: str, answers: list[Any]) -> None:
+def test_the_s_key_skips_a_turn_where_the_rules_allow_it(rules: str, message: str, answers: list[Any]) -> None:
     sitting, desk = _in_turn(rules)
     assert ("s: skip" in sitting.hints()) is ("skip" in _words(sitting)) is bool(answers)
     sitting.press("s")
@@ -126,7 +126,7 @@ def test_restart_asks_for_another_game_once_and_a_click_after_the_end_does_nothi
     assert desk.answers() == [Again()]
 
 
-def test_who_leaves_a_game_is_asked_once_and_any_other_step_takes_it_back() -> None:
+def test_leaving_a_game_needs_confirmation_and_any_other_action_cancels_it() -> None:
     sitting, _ = _in_turn("spaced")
     sitting.act("leave")
     assert (sitting.leaving, sitting.ended) == (True, "")

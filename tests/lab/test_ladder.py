@@ -62,7 +62,7 @@ def test_twelve_rungs_stand_from_weak_to_strong_with_their_versions() -> None:
 
 
 @pytest.mark.long
-def test_a_climb_ends_between_two_rungs() -> None:
+def test_a_bot_that_climbs_the_ladder_is_ranked_between_two_rungs() -> None:
     ladder = Ladder("short", "salvo", (Rung("random-v1", "random", 0), Rung("hunter-v1", "hunter", 463)))
     found = climb("hunter@0.5", ladder=ladder, games=200, jobs=1)
     assert (found.beats, found.level, list(found.met)) == (1, None, [1, 0])
@@ -85,6 +85,6 @@ def test_a_climb_ends_between_two_rungs() -> None:
         ("huntr@0.5", "no bot 'huntr'; did you mean hunter"),
     ],
 )
-def test_a_mixture_that_is_none_is_refused_with_what_would_do(source: str, error: str) -> None:
+def test_an_invalid_mixture_of_bots_is_refused_with_the_remedy(source: str, error: str) -> None:
     with pytest.raises(BotError, match=error):
         load(source)

@@ -42,14 +42,14 @@ def hit_rate(thief: Bot, seed: int | str) -> float:
     return hits / shots
 
 
-def test_who_knows_the_runs_seed_hits_with_every_shot(thief: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_that_knows_the_runs_seed_hits_with_every_shot(thief: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     """So it was when the run's seed was what everybody was told."""
     monkeypatch.setattr(arena, "own_seed", lambda seed, name, game: seed)
     assert hit_rate(thief, SECRET) == 1.0
 
 
 @pytest.mark.long
-def test_who_knows_its_own_seed_hits_by_chance(thief: Bot) -> None:
+def test_a_bot_that_knows_its_own_seed_hits_only_by_chance(thief: Bot) -> None:
     assert hit_rate(thief, SECRET) == CHANCE
 
 
@@ -63,7 +63,7 @@ def test_a_seed_that_can_be_guessed_is_found_by_trying() -> None:
     assert hit_rate(Guesses(), SECRET) == CHANCE
 
 
-def test_an_own_seed_is_another_one_for_each_seed_name_and_game() -> None:
+def test_a_bots_own_seed_differs_for_each_seed_name_and_game() -> None:
     assert own_seed("7", "ann", 1) == own_seed(7, "ann", 1) == "080c28574ab0cadffbfb2a2ce4c1501e"
     every = [own_seed(seed, name, game) for seed in (7, 8) for name in ("ann", "bob") for game in (1, 2)]
     assert len(set(every)) == 8

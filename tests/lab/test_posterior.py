@@ -70,7 +70,7 @@ def test_draws_are_even_over_all_fleets_that_agree(book: RuleBook, counts: bool,
                 assert share == pytest.approx(exact, abs=0.02 + 2 / len(drawn) ** 0.5)
 
 
-def test_a_ship_that_somebody_else_sank_may_lie_where_one_has_not_fired() -> None:
+def test_a_ship_sunk_by_others_may_lie_on_cells_not_fired_at() -> None:
     candidates = Candidates(SMALL, alone=False)
     candidates.learn(Clue((mask_of([0, 1]),), 1, 0, 0, ()))
     candidates.learn(Clue(sunk=(1,)))
@@ -88,7 +88,7 @@ def test_a_cell_that_was_hit_twice_counts_twice() -> None:
     assert all(fleet & 1 for fleet in draw_by_keys(candidates, generator("twice"), 50))
 
 
-def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:
+def test_the_weights_of_ship_places_account_for_likely_hits_of_others() -> None:
     """Against others who have hit each cell of a ship with a share, before and after the turn in which it sank."""
     clues_of = [
         Clue((0b11,), 1, turn=1),
@@ -109,7 +109,7 @@ def test_places_of_ships_weigh_what_others_are_likely_to_have_hit() -> None:
         assert sum(fleet >> cell & 1 for fleet in drawn) / len(drawn) == pytest.approx(exact, abs=0.03)
 
 
-def test_all_others_hits_are_taken_to_be_on_equally_many_boards() -> None:
+def test_hits_of_other_players_are_spread_evenly_over_the_boards() -> None:
     view = View(SALVO, "me", ("me", "you", "he", "she"), 1, SALVO.random_fleet(generator(1)), generator(2))
     sunk = (SunkShip("you", "carrier", "carrier"),)
     for turn, (player, hits, defeated) in enumerate(

@@ -68,7 +68,7 @@ def test_ink_is_readable_on_every_colour() -> None:
         assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
-def test_darker_is_likelier() -> None:
+def test_a_likelier_cell_is_printed_darker() -> None:
     bright = [luminance(shade(step / 20)) for step in range(21)]
     assert bright == sorted(bright, reverse=True)
 

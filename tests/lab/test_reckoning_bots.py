@@ -129,7 +129,7 @@ def test_the_admiral_never_excludes_the_truth(book: RuleBook) -> None:
     arena.play({"admiral": Sworn(fleets), "b": Foolish(fleets)}, seed=9, book=book)
 
 
-def test_the_admiral_prefers_a_salvo_whose_answer_tells_where_to_fire_next() -> None:
+def test_the_admiral_prefers_the_salvo_with_the_most_informative_answer() -> None:
     """Each cell is as likely as the others; what tells the two fleets apart are two cells of one of them."""
     fleets = [mask_of([0, 2, 4])] * 10 + [mask_of([1, 3, 5])] * 10
     for seed in range(5):

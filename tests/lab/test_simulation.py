@@ -54,7 +54,7 @@ def test_the_same_seed_is_the_same_whatever_the_number_of_processes(seats: Seats
 
 @pytest.mark.long
 @pytest.mark.parametrize("rules", ["salvo", "smackdown"])
-def test_its_games_are_those_of_the_arena(rules: str) -> None:
+def test_a_simulation_plays_the_same_games_as_the_arena(rules: str) -> None:
     simulation = simulate(["hunter", "random"], games=6, seed=7, rules=rules, jobs=1)
     for played in simulation:
         bots: dict[str, Bot] = {"hunter": Hunter(), "random": RandomBot()}
@@ -63,7 +63,7 @@ def test_its_games_are_those_of_the_arena(rules: str) -> None:
         assert (played.places, played.winners) == (outcome.places, outcome.winners)
 
 
-def test_the_sums_are_those_of_the_games() -> None:
+def test_the_totals_of_a_simulation_are_those_of_its_games() -> None:
     simulation = simulate(["hunter", "random", "random"], games=20, seed=1, rules="smackdown")
     for name in simulation.bots:
         assert simulation.wins[name] == sum(played.winner == name for played in simulation)
@@ -107,7 +107,7 @@ def test_a_bot_that_fails_loses_its_own_games_only() -> None:
         *((method, "1 / 0") for method in ("place_fleet", "on_result")),
     ],
 )
-def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None:
+def test_a_bot_that_fails_in_any_method_is_recorded_as_failed(method: str, ends: str, tmp_path: Path) -> None:
     file = tmp_path / "bad.py"
     file.write_text(
         "import os, time, salvo\nclass Bad(salvo.Bot):\n    def choose_salvo(self, view):\n"
@@ -120,7 +120,7 @@ def test_a_bot_may_fail_anywhere(method: str, ends: str, tmp_path: Path) -> None
         assert simulation.wins["random"] == 1
 
 
-def test_one_that_cannot_be_loaded_is_told_and_ends_the_run(tmp_path: Path) -> None:
+def test_a_bot_that_cannot_be_loaded_is_reported_and_ends_the_simulation(tmp_path: Path) -> None:
     (tmp_path / "dies.py").write_text("import os\nos._exit(4)\n")
     (tmp_path / "fails.py").write_text("1 / 0\n")
     for source, text in (
@@ -135,7 +135,7 @@ def test_one_that_cannot_be_loaded_is_told_and_ends_the_run(tmp_path: Path) -> N
 
 
 @pytest.mark.long
-def test_it_plays_beside_threads_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simulation_runs_in_a_process_with_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with several threads is not forked: what the others hold would be held for ever."""
     monkeypatch.setattr(linux, "is_single_threaded", is_single_threaded)
     stop = threading.Event()
@@ -201,7 +201,7 @@ def test_paired_games_have_the_same_fleets_and_start_from_every_side() -> None:
     assert games[0].fleets["a"] != games[3].fleets["a"]
 
 
-def test_rules_that_say_who_begins_are_obeyed_in_pairs() -> None:
+def test_paired_games_respect_rules_that_fix_the_starter() -> None:
     for book in BOOKS.values():
         starter = seating(Seats.PAIRED, "ab", 7, 1, book, exchanged=False).starter
         assert (starter is None) == (book.starter is not Starter.RANDOM)

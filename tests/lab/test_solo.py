@@ -57,7 +57,7 @@ def test_boards_are_the_same_for_every_bot_and_each_is_another_one() -> None:
     assert hits(Hunter, 1) == hits(RandomBot, 1) != hits(Hunter, 2)
 
 
-def test_one_who_passes_or_never_ends_is_told_so() -> None:
+def test_a_solo_bot_that_passes_or_never_clears_the_board_is_reported() -> None:
     class Idle(Bot):
         def choose_salvo(self, view: View) -> Sequence[Shot]:
             return []
@@ -106,7 +106,7 @@ def test_the_figures_are_the_same_whatever_the_number_of_jobs() -> None:
 @pytest.mark.parametrize(
     ("ends", "line"), [("os._exit(3)", "exit code 3"), ("os.kill(os.getpid(), 15)", "killed by SIGTERM")]
 )
-def test_a_bot_that_ends_its_process_is_told_with_the_board(ends: str, line: str, tmp_path: Path) -> None:
+def test_a_bot_that_ends_its_process_is_reported_with_the_board(ends: str, line: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(_FIRES.format(f"view.game == 2 and {ends}"))
     with pytest.raises(BotError) as raised:

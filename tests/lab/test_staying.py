@@ -76,7 +76,7 @@ def play(source: str, games: int = GAMES, **how: Any) -> list[Played]:
 
 
 @pytest.mark.long
-def test_one_process_plays_all_games_and_they_are_those_of_new_processes(asked: Callable[[str], Asked]) -> None:
+def test_a_program_that_stays_plays_the_same_games_as_new_processes(asked: Callable[[str], Asked]) -> None:
     leaves, says_nothing = asked("leaves"), asked("says nothing")
     played = play(leaves.by("leaves"))
     assert play(says_nothing.by("is-silent-on-it"), jobs=2) == played

@@ -47,7 +47,9 @@ def test_a_drawn_fleet_is_labelled_and_read_back() -> None:
         (lambda picture: picture + "....", "10 rows of 10 cells"),
     ],
 )
-def test_a_picture_that_is_no_fleet_says_why(change: Callable[[str], str], complaint: str) -> None:
+def test_a_drawn_board_that_is_no_fleet_is_refused_with_the_reason(
+    change: Callable[[str], str], complaint: str
+) -> None:
     with pytest.raises(ValueError, match=complaint):
         board(change(PICTURE))
 

@@ -51,7 +51,7 @@ def shots_of(bot: Bot, game: int = 1) -> list[int]:
     return [result.shots for result in results if result.player == "ann"]
 
 
-def test_a_salvo_that_comes_too_late_is_lost_and_one_line_says_why(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_late_salvo_is_lost_and_the_reason_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     bot = limit_time(Thinks(clock, 0.9, 1.1, 1.0), TimeLimits(turn_seconds=1), clock)
     assert shots_of(bot)[:3] == [5, 0, 5]
@@ -72,7 +72,7 @@ def test_a_bank_is_for_all_turns_of_a_game_and_full_in_the_next_one(caplog: pyte
     assert all(shots_of(bot, game=2))
 
 
-def test_one_that_is_async_is_not_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_async_bot_that_is_too_slow_loses_its_turn(caplog: pytest.LogCaptureFixture) -> None:
     class Waits(RandomBot):
         async def choose_salvo(self, view: View) -> Any:  # type: ignore[override]
             if not view.salvos:
@@ -83,7 +83,9 @@ def test_one_that_is_async_is_not_waited_for(caplog: pytest.LogCaptureFixture) -
     assert [message.partition(": ")[2][:12] for message in caplog.messages] == ["turn_timeout"]
 
 
-def test_nobody_is_late_under_a_debugger(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_time_limits_do_not_apply_under_a_debugger(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(time_limits, "is_debugged", lambda: True)
     clock = Clock()
     bot = Thinks(clock, 60.0, 60.0)

@@ -40,7 +40,7 @@ def named(count: int) -> list[str]:
 # --- who meets whom ---------------------------------------------------------------------------------------------
 
 
-def test_everybody_sits_in_every_seat_equally_often_and_no_fleet_comes_twice() -> None:
+def test_bots_take_every_seat_equally_often_and_no_fleet_is_dealt_twice() -> None:
     given = tournament(games=18, format=Format.FREE_FOR_ALL, seats=3, names=("a", "b", "c"))
     games = list(games_of(Match(1, 1, ("a", "b", "c")), given))
     seats = Counter((bot, seat) for game in games for seat, bot in enumerate(game.bots))
@@ -87,7 +87,7 @@ def test_in_swiss_nobody_meets_anybody_twice_or_has_two_byes_while_that_can_be(c
     assert sum(len(match.bots) == 1 for match in matches) == (certain if count % 2 else 0)
 
 
-def test_in_swiss_equals_meet_and_the_last_has_the_bye() -> None:
+def test_a_swiss_round_pairs_equal_points_and_gives_the_last_the_bye() -> None:
     points = {"a": 3.0, "b": 3.0, "c": 1.5, "d": 1.5, "e": 0.0}
     pairs = [match.bots for match in swiss_round(4, 1, points, [], "1")]
     assert [set(pair) for pair in pairs[:2]] == [{"a", "b"}, {"c", "d"}]
@@ -115,12 +115,12 @@ def test_a_bye_counts_as_a_match_won_and_is_no_game() -> None:
         ((1, 2, 2, 4), [1, 0.5, 0.5, 0]),
     ],
 )
-def test_a_game_gives_the_share_of_the_others_that_one_is_before(places: tuple[int, ...], points: list[float]) -> None:
+def test_a_players_points_are_the_share_of_opponents_it_beats(places: tuple[int, ...], points: list[float]) -> None:
     assert points_of(places) == points
     assert sum(points_of(places)) == len(places) / 2
 
 
-def test_equal_points_are_told_apart_by_the_opponents_and_else_share_a_place() -> None:
+def test_equal_points_are_ranked_by_opponents_strength_or_share_a_place() -> None:
     given = tournament(names=("a", "b", "c", "d"), games=1)
     games = [played(1, 0, ("a", "b"), (1, 2)), played(2, 0, ("c", "d"), (1, 2)), played(3, 0, ("b", "d"), (1, 2))]
     table = standings(given, [], games, 3).rows
@@ -176,7 +176,7 @@ def test_bots_that_fail_lose_each_game_and_nobody_else_does(bots: Path, tmp_path
                 assert (strikes, place, forfeited) == ((), 1, False)
 
 
-def test_a_bot_is_closed_after_its_game_and_may_fail_then(bots: Path) -> None:
+def test_a_bot_is_closed_after_its_game_and_an_error_then_costs_one_strike(bots: Path) -> None:
     games = _play_two(f"{bots}:Closes", f"{bots}:Closes", games=3)
     for game in games:
         assert [len(strikes) for strikes in game.strikes] == [1, 1]
@@ -209,7 +209,7 @@ def test_a_game_without_strikes_is_the_one_that_play_shows(rules: str) -> None:
         assert (shown.turns, tuple(shown.places[name] for name in game.players)) == (game.turns, game.places)
 
 
-def test_all_is_the_same_with_any_number_of_processes(tmp_path: Path) -> None:
+def test_a_tournaments_games_are_the_same_with_any_number_of_processes(tmp_path: Path) -> None:
     here = _play_two("hunter", "random", games=6)
     there = _play(tmp_path, {"a": "hunter", "b": "random"}, games=6, jobs=2)
     untimed = [[replace(game, seconds=(), longest=()) for game in games] for games in (here, there)]
@@ -237,7 +237,7 @@ def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
     assert read_games(path, {"name": "x"})[1] == []
 
 
-def test_games_whose_writing_was_interrupted_stay_and_nobody_is_said_to_have_changed_them(
+def test_games_of_an_interrupted_write_remain_and_are_not_reported_as_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, force = tmp_path / "cup.games.jsonl", os.fsync
@@ -336,7 +336,9 @@ strikes = 2
         ("[bots]", "[bots", ", line 4: "),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_line(old: str, new: str, error: str, tmp_path: Path) -> None:
+def test_a_mistake_in_a_tournament_file_is_reported_with_its_line(
+    old: str, new: str, error: str, tmp_path: Path
+) -> None:
     path = tmp_path / "cup.toml"
     assert WHOLE.count(old) == 1
     path.write_text(WHOLE.replace(old, new))

@@ -85,7 +85,7 @@ def test_a_program_plays_where_an_ended_process_cannot_be_left_a_zombie(monkeypa
     ],
     ids=["tournament", "program", "name it cannot print"],
 )
-def test_a_bot_is_tried_out(words: tuple[str, ...], says: str, tmp_path: Path) -> None:
+def test_every_command_that_tries_a_bot_runs_where_teams_sit(words: tuple[str, ...], says: str, tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text('name = "cup"\ngames = 2\n[bots]\nhunter = "hunter"\nrandom = "random"\n')
     (tmp_path / "\u6230.py").write_text(BOT)
     words = tuple(word.format(python=sys.executable) for word in words)
@@ -118,7 +118,7 @@ _OF_LINUX = {"serve": "salvo_server", "web": "salvo_watch", "league": "salvo_lea
 
 
 @pytest.mark.parametrize("command", [name for name, package in _OF_LINUX.items() if find_spec(package)])
-def test_a_command_that_needs_linux_says_so_elsewhere_with_what_to_do(
+def test_a_command_that_needs_linux_warns_on_other_systems_with_a_remedy(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = run(command, "--help")

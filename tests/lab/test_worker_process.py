@@ -49,7 +49,7 @@ def _starts_a_program(pipe: Connection, output: int) -> None:
         pipe.send("started")
 
 
-def test_tasks_are_answered_in_order_and_each_is_the_workers_until_it_is() -> None:
+def test_a_worker_answers_tasks_in_order_and_lists_those_not_yet_answered() -> None:
     worker = WorkerProcess(FORK, _squares)
     for number in (2, 3):
         worker.give(number)
@@ -68,7 +68,7 @@ def test_each_forked_worker_ends_by_itself_whatever_was_forked_after_it() -> Non
     assert [worker.kill() for worker in workers] == [0, 0, 0]
 
 
-def test_one_that_ends_is_told_by_its_own_exit_code_though_its_pipe_closes_earlier() -> None:
+def test_a_worker_is_reported_by_its_exit_code_though_its_pipe_closes_earlier() -> None:
     worker = WorkerProcess(FORK, _leaves)
     worker.give(None)
     with pytest.raises(EOFError):
@@ -78,7 +78,7 @@ def test_one_that_ends_is_told_by_its_own_exit_code_though_its_pipe_closes_earli
     assert how_it_ended(worker.kill()) == "exit code 5"
 
 
-def test_one_that_is_busy_is_killed_with_its_programs() -> None:
+def test_a_busy_worker_is_killed_with_its_programs() -> None:
     ours, theirs = os.pipe()
     worker = WorkerProcess(FORK, _starts_a_program, theirs)
     os.close(theirs)
@@ -90,7 +90,7 @@ def test_one_that_is_busy_is_killed_with_its_programs() -> None:
         assert output.read() == ""
 
 
-def test_where_processes_are_not_kept_what_one_has_started_ends_as_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_linux_a_workers_child_processes_end_as_its_process_group(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on macOS."""
     monkeypatch.setattr(linux, "IS_HERE", False)
     ours, theirs = os.pipe()

@@ -10,26 +10,26 @@ FAR, AGAIN, NEAR = Score(2, 0.0, 4, 17), Score(3, 0.0, 4, 17), Score(4, 0.0, 16,
 TIED, FAILED = Score(5, 0.5, 17, 17), Score(6, 0.0, 0, 17, failed=True)
 
 
-def test_the_first_of_those_lost_by_most_and_by_least() -> None:
+def test_the_first_games_lost_by_most_and_by_least_are_chosen() -> None:
     scores = [WON, FAR, AGAIN, NEAR, TIED, FAILED]
     assert lost_by_most(scores) == LostGame("lost by most", FAR)
     assert lost_by_least(scores) == LostGame("lost by least", NEAR)
     assert LostGame("lost by most", FAR).in_words == "lost by most, 4 hits to 17"
 
 
-def test_where_nothing_is_lost_there_is_nothing_to_see() -> None:
+def test_without_a_lost_game_none_is_shown() -> None:
     assert lost_by_most([WON, TIED, FAILED]) is None
     assert lost_by_least([]) is None
     assert lost_since([WON, FAR], [FAR, FAR]) is None
 
 
-def test_what_was_won_and_is_lost_now_fell_deepest_by_its_lead() -> None:
+def test_the_lost_game_shown_is_the_one_that_was_won_by_most_before() -> None:
     won_high, won_low = Score(1, 1.0, 17, 0), Score(2, 1.0, 17, 16)
     now = [Score(1, 0.0, 8, 17), Score(2, 0.0, 7, 17), FAR]
     assert lost_since(now, [won_high, won_low, FAR]) == LostGame("won before, lost now", now[0])
 
 
-def test_few_pairs_that_all_moved_alike_are_no_certainty() -> None:
+def test_a_few_equal_changes_between_paired_games_leave_a_wide_error() -> None:
     moved, unsure = change_and_error([1.0, 1.0], [0.5, 0.5])
     assert (moved, unsure > 0.5) == (0.5, True)
     moved, unsure = change_and_error([0.75, 0.5] * 100, [0.25, 0.5] * 100)

@@ -213,7 +213,7 @@ def test_a_cell_that_is_gone_holds_up_nobody_and_costs_nobody_a_match(
 @pytest.mark.long
 @given(formats, st.integers(4, 11), cells, seeds)
 @settings(max_examples=10, deadline=None)
-def test_a_game_that_goes_on_although_it_was_given_up_is_ended_when_its_server_is_back(
+def test_a_given_up_game_still_in_play_is_aborted_when_its_server_returns(
     of: dict[str, Any], count: int, cells: tuple[str, ...], seed: int
 ) -> None:
     given = league(**of, table_size=2, away_seconds=5)
@@ -249,7 +249,7 @@ names = st.sampled_from(["", "t1", "blue"])
 
 
 @given(st.none() | st.tuples(names, cells.flatmap(st.sampled_from)), cells)
-def test_every_broker_says_the_same_seat_in_its_own_words(
+def test_a_seat_published_at_each_broker_means_the_same_table(
     where: tuple[str, str] | None, cells: tuple[str, ...]
 ) -> None:
     brokers = {cell: f"mqtt://{cell}" for cell in cells}

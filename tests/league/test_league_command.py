@@ -70,7 +70,7 @@ def test_a_spreadsheet_and_a_page_are_written_and_written_again(journal: str, tm
     assert "desk annulled it" in page.read_text()
 
 
-def test_what_cannot_be_shown_is_refused_in_a_line(journal: str, tmp_path: Path) -> None:
+def test_league_show_refuses_a_missing_source_or_target_in_one_line(journal: str, tmp_path: Path) -> None:
     assert refused("--journal", str(tmp_path / "none")).startswith("error: journal_missing: ")
     nowhere = run("league", "show", environment={"XDG_STATE_HOME": str(tmp_path)}).stderr
     assert nowhere.startswith("error: journal_missing: ")

@@ -83,7 +83,7 @@ def test_a_league_that_is_interrupted_opens_the_hall_and_leaves_its_games_alone(
 
 
 @pytest.mark.parametrize(("winners", "over_seconds"), [(("eve",), 30), ((), 0)])
-def test_the_result_of_a_game_that_is_not_the_leagues_stands_as_long_as_the_server_says(
+def test_a_league_shows_a_foreign_games_result_for_the_servers_own_time(
     winners: tuple[str, ...], over_seconds: int
 ) -> None:
     world = World(CUP, TEAMS)

@@ -30,7 +30,7 @@ def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() 
         assert busy == (["t1"] if world.now < shown or (busy and world.now < shown + 1) else [])
 
 
-def test_a_second_league_with_the_same_file_is_told_that_the_first_one_runs(tmp_path: Path) -> None:
+def test_a_second_league_with_the_same_file_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text('name = "cup"\nrounds = 2\n')
     with contextlib.closing(LeagueRecord(record_path(file), load_league(file))):
@@ -39,7 +39,7 @@ def test_a_second_league_with_the_same_file_is_told_that_the_first_one_runs(tmp_
     assert done.stderr.startswith("error: league_in_use: cup.league.jsonl: another process plays this league")
 
 
-def test_how_long_it_takes_is_said_with_the_first_round() -> None:
+def test_the_expected_duration_of_a_league_is_reported_with_the_first_round() -> None:
     given = CUP.model_copy(update={"minutes": 5.0})
     world = World(given, ["ann", "bob", "cid", "dan", "eve"])
     while not world.of(Drawn):

@@ -75,7 +75,7 @@ PARTS: Final = {
             "tests/server/test_standings.py",
             "tests/server/test_journal.py::test_batches_that_are_added_have_the_records_of_both",
             "tests/attacks/test_attacks.py::test_an_attack_achieves_nothing",
-            "tests/conformance/test_vectors.py::test_a_server_answers_as_the_vector_says",
+            "tests/conformance/test_vectors.py::test_a_server_answers_as_the_vector_requires",
         ),
     ),
     "storage": Part(
@@ -95,10 +95,10 @@ PARTS: Final = {
             *(
                 f"tests/server/live/test_journal_databases.py::test_{name}"
                 for name in (
-                    "a_journal_on_postgresql",
+                    "a_journal_on_postgresql_is_read_locked_and_recovered",
                     "an_owner_whose_lock_another_took_commits_nothing",
                     "the_lock_of_a_connection_that_is_gone_is_waited_for",
-                    "a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it",
+                    "a_frozen_journal_owner_loses_its_lock_and_an_idle_one_does_not",
                 )
             ),
         ),

@@ -49,7 +49,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
 
 
 @pytest.mark.slow
-def test_those_that_live_are_listed_unless_they_are_accepted(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
+def test_surviving_mutants_are_listed_unless_they_are_accepted(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--json", "--least", "51"], tree, EQUAL) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["parts"] == {"tiny": 50.0}
@@ -80,7 +80,7 @@ def test_a_test_that_fails_by_luck_finds_nothing(tree: Tree, capsys: pytest.Capt
 
 
 @pytest.mark.slow
-def test_those_of_an_earlier_report_are_tried_again_and_must_be_found(
+def test_mutants_of_an_earlier_report_are_tried_again_and_must_be_found(
     tree: Tree, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = tmp_path_factory.mktemp("report") / "before.json"

@@ -27,7 +27,7 @@ def test_a_replaced_file_has_the_mode_asked_for_less_the_umask(tmp_path: Path, m
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_cannot_be_replaced_stays_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_replacement_of_a_file_leaves_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "folder"
     path.mkdir()
     with pytest.raises(OSError, match="folder"):
@@ -35,7 +35,7 @@ def test_what_cannot_be_replaced_stays_and_leaves_nothing_behind(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
+def test_replacing_a_file_through_a_symbolic_link_changes_its_target(tmp_path: Path) -> None:
     path, link = tmp_path / "roster", tmp_path / "link"
     path.write_bytes(b"old")
     link.symlink_to(path)

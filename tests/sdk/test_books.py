@@ -219,7 +219,7 @@ def test_a_view_offers_bots_only_what_they_may_use() -> None:
     }  # fmt: skip
 
 
-def test_the_marks_of_a_board_are_the_truth_where_they_are_told() -> None:
+def test_the_marks_of_a_board_are_true_where_the_rules_announce_them() -> None:
     for book in (SMACKDOWN, XBS, STREAK, SPACED):
         views: dict[str, View] = {}
 
@@ -261,12 +261,12 @@ def test_a_game_of_the_arena_is_the_same_at_a_table(book: RuleBook, players: int
 
 
 @pytest.mark.parametrize("grid", [Grid(), Grid(3, 26), Grid(26, 2)], ids=str)
-def test_a_cell_is_read_by_the_name_that_it_is_given(grid: Grid) -> None:
+def test_every_cell_name_is_read_back_as_its_cell(grid: Grid) -> None:
     for cell in range(grid.size):
         assert grid.at(grid.name(cell)) == grid.at(grid.name(cell).lower()) == grid.xy(cell)
 
 
 @pytest.mark.parametrize("name", ["", "B", "3B", "B0", "B03", "B11", "K1", "B³", "B3 ", "Ä1"])
-def test_what_names_no_cell_is_refused_with_the_range(name: str) -> None:
+def test_an_invalid_cell_name_is_refused_with_the_range(name: str) -> None:
     with pytest.raises(IllegalCommand, match=r"off_grid: no cell .*; cells are A1 to J10, the row's letter first"):
         Grid().at(name)

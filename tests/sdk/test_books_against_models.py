@@ -120,7 +120,9 @@ class Pair:
 @settings(max_examples=30)
 @given(players=st.integers(2, 4), seed=st.integers(0, 10**9))
 @example(players=4, seed=1146)  # spaced: silence ends the game, and then the last one to be asked fires
-def test_a_book_is_played_as_its_prose_says(book: RuleBook, model: type[NaiveGame], players: int, seed: int) -> None:
+def test_a_game_by_each_rule_book_agrees_with_a_model_written_from_its_text(
+    book: RuleBook, model: type[NaiveGame], players: int, seed: int
+) -> None:
     pair = Pair(book, model, players, seed)
     for _ in range(2000):
         if pair.model.over:

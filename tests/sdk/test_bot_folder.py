@@ -128,7 +128,7 @@ def _pool(how: str) -> str:
 @pytest.mark.parametrize(
     "code", [LATE, AT_ONCE, BY_NAME, IN_A_THREAD, WHILE_IT_IS_LOADED, AFTER_CHDIR, PICKLED, IN_A_FILE, _pool("fork")]
 )
-def test_what_is_beside_a_bot_belongs_to_it(
+def test_each_bot_uses_the_helper_modules_in_its_own_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: Callable[[Path], None], code: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -149,7 +149,7 @@ def _answer(bot: type[Bot]) -> object:
     return bot.function(None)  # type: ignore[attr-defined]
 
 
-def test_files_of_the_same_name_are_modules_of_their_own(tmp_path: Path) -> None:
+def test_bot_files_of_the_same_name_load_as_separate_modules(tmp_path: Path) -> None:
     one, two = (load(_folder(tmp_path / name, 3)) for name in ("one", "two"))
     assert sys.modules[two.__module__].__file__ == str(tmp_path / "two" / "mine.py")
     again = load(str(tmp_path / "one" / "mine.py"))
@@ -170,7 +170,7 @@ def test_files_of_the_same_name_are_modules_of_their_own(tmp_path: Path) -> None
         ("brain/json.py", r"brain/json.py:6: NameError: name 'oops' is not defined \(mine, turn 1; seed 1, game 1\)$"),
     ],
 )
-def test_a_mistake_in_a_helper_is_told_with_its_line(tmp_path: Path, broken: str, line: str) -> None:
+def test_an_error_in_a_bots_helper_module_is_reported_with_its_line(tmp_path: Path, broken: str, line: str) -> None:
     mine = _folder(tmp_path / "mine", 3)
     with (tmp_path / "mine" / broken).open("a") as file:
         file.write("\noops\n")
@@ -178,7 +178,7 @@ def test_a_mistake_in_a_helper_is_told_with_its_line(tmp_path: Path, broken: str
         arena.play({"mine": make(mine), "other": make("random")}, seed=1)
 
 
-def test_a_call_goes_on_when_another_thread_has_taken_away_what_happened_before() -> None:
+def test_a_bot_call_survives_another_thread_clearing_the_stored_events() -> None:
     """Bots play in several threads of one process, and a game ended with an IndexError."""
     before, there = list(bot_surroundings.events), os.getcwd()
     bot_surroundings.events.append(there)

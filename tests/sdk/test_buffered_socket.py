@@ -32,7 +32,7 @@ def test_a_burst_is_read_at_once_and_handed_out_in_pieces(pair: Pair) -> None:
         near.recv(1)
 
 
-def test_the_end_of_the_connection_is_an_empty_read_after_all_that_came(pair: Pair) -> None:
+def test_a_closed_connection_reads_empty_after_all_data_received(pair: Pair) -> None:
     near, far = pair
     far.sendall(b"bye")
     far.close()

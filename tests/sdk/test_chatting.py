@@ -36,14 +36,14 @@ def session() -> Session:
 # --- a session ----------------------------------------------------------------------------------------------------
 
 
-def test_a_session_hears_what_is_said_to_everybody_and_to_itself(session: Session) -> None:
+def test_a_session_receives_public_chat_and_private_messages_to_itself(session: Session) -> None:
     server = ScriptedServer(session)
     assert server.say(m.ChatPublished("you", "Ahoy!")) == [Said("you", "Ahoy!", False)]
     assert server.say(m.MessagePublished("me", "", "welcome")) == [Said("", "welcome", True)]
     assert server.say(m.MessagePublished("they", "you", "psst")) == []
 
 
-def test_a_session_says_a_line_at_its_table() -> None:
+def test_a_session_posts_chat_at_its_own_table() -> None:
     session = Session("me", "secret", generator(2), table="blue", sealer=SEALER)
     line = session.say(" Ahoy! ", "you")
     assert (line.topic, line.retain) == ("/blue/players/me/say", False)
@@ -53,7 +53,7 @@ def test_a_session_says_a_line_at_its_table() -> None:
         session.say("two\nlines")
 
 
-def test_where_the_chat_is_off_a_session_says_so_at_once(session: Session) -> None:
+def test_a_session_refuses_chat_at_once_where_it_is_off(session: Session) -> None:
     server = ScriptedServer(session)
     server.say(m.ServerStatus(True, "1", 1, "open", chat=False))
     with pytest.raises(WireError, match="chat_off"):
@@ -108,7 +108,7 @@ def announced(edge: Wire) -> list[Line]:
     return [read_chat(payload) for topic, payload in edge.announced if topic == "/players/me/say"]
 
 
-def test_a_bot_says_something_hears_the_others_and_not_itself(
+def test_a_bot_posts_messages_and_receives_those_of_others_but_not_its_own(
     session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     bot = Chatty()
@@ -128,7 +128,7 @@ def test_a_bot_says_something_hears_the_others_and_not_itself(
     assert "me: the server says to us: welcome" in caplog.messages
 
 
-def test_what_is_said_when_the_last_game_is_over_is_still_sent(session: Session) -> None:
+def test_chat_posted_when_the_last_game_is_over_is_still_sent(session: Session) -> None:
     class Polite(RandomBot):
         def on_game_over(self, winner: str | None, stats: Any) -> None:
             self.say("gg")
@@ -142,7 +142,7 @@ def test_what_is_said_when_the_last_game_is_over_is_still_sent(session: Session)
     assert announced(edge) == [Line("gg")]
 
 
-def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothing_in_a_contest(
+def test_an_invalid_chat_line_stops_a_bot_in_development_but_not_in_a_contest(
     session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     bot = Chatty()
@@ -161,7 +161,7 @@ def test_a_line_that_cannot_be_said_stops_the_bot_in_development_and_costs_nothi
 # --- bots in the arena --------------------------------------------------------------------------------------------
 
 
-def test_bots_hear_one_another_in_the_arena() -> None:
+def test_bots_receive_each_others_chat_in_the_arena() -> None:
     bots = {name: Chatty() for name in ("ann", "bob", "cy")}
     arena.play(bots, seed=3)
     received = bots["ann"].received

@@ -185,12 +185,12 @@ def _of_other_types(value: Any) -> list[Any]:
 
 
 @each_case
-def test_what_is_written_is_read_again(case: Case) -> None:
+def test_a_written_message_is_read_back_unchanged(case: Case) -> None:
     assert case.codec.read(case.text, *case.given) == case.value
 
 
 @each_case
-def test_white_space_and_order_of_keys_make_no_other_message(case: Case) -> None:
+def test_white_space_and_order_of_keys_do_not_change_a_message(case: Case) -> None:
     def turned(value: Any) -> Any:
         if isinstance(value, dict):  # a fleet is in the ruleset's order
             return {key: each if key == "fleet" else turned(each) for key, each in reversed(value.items())}
@@ -201,7 +201,7 @@ def test_white_space_and_order_of_keys_make_no_other_message(case: Case) -> None
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_nothing_is_taken_for_a_value_of_another_type(name: str) -> None:
+def test_a_value_of_another_type_is_refused_everywhere(name: str) -> None:
     case, value = CASES[name], json.loads(CASES[name].text)
     for path, each in _places(value):
         if (name, path) in OF_TWO_TYPES or "data" in path[:-1]:
@@ -238,7 +238,7 @@ def test_a_client_does_not_ignore_that_a_field_is_missing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() - RECEIVED_BY_CLIENTS))
-def test_no_object_for_the_server_or_in_a_file_has_a_field_more_and_the_message_names_it(name: str) -> None:
+def test_an_unknown_field_in_a_command_or_file_is_refused_by_name(name: str) -> None:
     case = CASES[name]
     for more in _with_one_field_more(case):
         with pytest.raises(WireError, match=r"^wrong_shape: .*strange.*: extra inputs are not permitted"):
@@ -256,7 +256,7 @@ def test_a_key_stands_once_however_the_message_was_written(case: Case) -> None:
 
 
 @each_case
-def test_a_number_has_no_point(case: Case) -> None:
+def test_an_integer_written_with_a_decimal_point_is_refused(case: Case) -> None:
     value = json.loads(case.text)
     for path, each in _places(value):
         if type(each) is int:
@@ -271,11 +271,11 @@ def test_a_text_is_written_in_ascii_as_games_on_record_have_it(text: str) -> Non
     assert a.CHAT.read(a.CHAT.write(announced)) == announced
 
 
-def test_a_transcripts_last_line_is_known_however_it_is_written() -> None:
+def test_a_transcripts_last_line_is_read_with_any_white_space_and_key_order() -> None:
     assert transcript.read_line(' { "end" : {"check": "00", "steps": 1} }') == transcript.EndOfGame(1, "00")
 
 
-def test_what_only_python_has_is_neither_written_nor_read() -> None:
+def test_fields_that_only_python_has_are_neither_written_nor_read() -> None:
     shown = RESULT._replace(sunk=(m.SunkShip("b", "raft", "R-a-f-t"),))
     assert a.RESULT.write(shown) == a.RESULT.write(RESULT)
     assert a.RESULT.read(a.RESULT.write(shown)) == shown == RESULT
@@ -285,7 +285,7 @@ def test_what_only_python_has_is_neither_written_nor_read() -> None:
         steps.read_input('{"participate":{"name":"a","credential":"x"}}')
 
 
-def test_a_reason_too_long_for_a_record_is_cut_before_anybody_hears_it() -> None:
+def test_a_refusal_reason_too_long_for_a_record_is_cut_before_it_is_published() -> None:
     """The story: what the record had cut, a server that took the game up again said otherwise than the first one."""
     unreadable = m.Unreadable("a", "", "not_json", "x" * 1001)
     assert steps.read_input(steps.write_input(unreadable)) == unreadable

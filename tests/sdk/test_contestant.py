@@ -21,7 +21,7 @@ from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
 
 
-def test_nothing_is_repeated_while_the_connection_is_away() -> None:
+def test_a_client_repeats_no_message_while_disconnected() -> None:
     """It would wait in front of the connection, and a broker that is away for an hour would get it all at once."""
     now, edge, bot = [0], Wire(), RandomBot()
     bot.prepare("me", 1)

@@ -54,7 +54,7 @@ def truth(game: Game) -> object:
     seed=st.integers(0, 9),
     starter=st.integers(0, PLAYERS - 1),
 )
-def test_a_whole_salvo_and_its_shots_one_by_one_are_the_same_game(
+def test_a_whole_salvo_has_the_effect_of_its_shots_one_by_one(
     book: RuleBook, turns: list[list[Shot]], seed: int, starter: int
 ) -> None:
     random = generator(seed)

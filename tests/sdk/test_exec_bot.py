@@ -83,7 +83,7 @@ def _children() -> set[str]:
     return found
 
 
-def test_a_command_is_a_source_and_its_program_names_the_team() -> None:
+def test_an_exec_source_is_a_command_whose_program_names_the_team() -> None:
     assert team_name("exec:./my.bot --fast") == "my"
     assert team_name(f"exec:perl {FOLDER}/program.pl --seed 3") == "program"
     assert load("exec:perl -e 'print 1'").command == ("perl", "-e", "print 1")  # type: ignore[attr-defined]
@@ -148,7 +148,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("misdeed", CASES)
-def test_what_goes_wrong_costs_one_turn_and_is_told_in_one_line(misdeed: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_program_failure_costs_one_turn_and_is_logged_in_one_line(
+    misdeed: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with closing(rude(misdeed, 2)) as program:
         if "turn_timeout" in CASES[misdeed]:
             hurry(program, 2, 1.5 if misdeed == "half-a-line" else 0.5)  # the half has to come in that time
@@ -166,7 +168,9 @@ def test_what_goes_wrong_costs_one_turn_and_is_told_in_one_line(misdeed: str, ca
 
 
 @pytest.mark.parametrize("misdeed", ["twice", "error-flood", "children"])
-def test_what_does_no_harm_costs_nothing(misdeed: str, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_a_harmless_misdeed_of_a_program_costs_no_turn(
+    misdeed: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
     caplog.set_level(logging.INFO)
     before = _children()
     with closing(rude(misdeed, 2)) as program:
@@ -188,7 +192,7 @@ def _is_gone(group: int) -> bool:
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["one bot", "a bot for every game"])
-def test_of_many_failures_the_first_are_told_and_kept_and_the_others_counted(
+def test_the_first_failures_of_a_program_are_logged_and_the_others_counted(
     several: bool, caplog: pytest.LogCaptureFixture, files: Path
 ) -> None:
     first = rude("garbage", 1, "always")
@@ -206,7 +210,7 @@ def test_of_many_failures_the_first_are_told_and_kept_and_the_others_counted(
     assert len([message for message in asked if "again: " in message]) == len(list(files.iterdir())) == 3
 
 
-def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restarted_bot_process_receives_all_earlier_results_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[TurnAsked] = []
     turn = ExecBot._turn
 
@@ -223,7 +227,9 @@ def test_a_process_that_was_killed_is_told_all_again(monkeypatch: pytest.MonkeyP
     assert len(asked[1].results) == 2
 
 
-def test_secrets_of_ours_stay_here(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bot_program_does_not_receive_our_secret_variables(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("SALVO_SECRET", "cockadoodledoo")
     with closing(make("exec:sh -c 'env >&2; exit 1'")) as program:
         caplog.set_level(logging.INFO)

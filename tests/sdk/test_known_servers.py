@@ -23,7 +23,7 @@ def known(tmp_path: Path) -> KnownServers:
     return KnownServers(tmp_path / "folder" / "known_servers.json")
 
 
-def test_the_first_meeting_is_noted_and_the_second_compared(known: KnownServers) -> None:
+def test_a_servers_key_is_stored_at_first_contact_and_compared_later(known: KnownServers) -> None:
     assert known.key_of("a:1883") is None
     known.meet("a:1883", KEY)
     known.meet("a:1883", KEY)
@@ -46,7 +46,7 @@ def test_another_server_is_refused_with_both_fingerprints_and_a_cure(known: Know
 @pytest.mark.parametrize(
     "content", ["", "[]", "3", '{"a:1": 3}', '{"a:1": "AAAA"}', '{"a:1": "?"}', '{"a:1":"x","a:1":"x"}', "\x00"]
 )
-def test_a_damaged_file_is_told_and_stays(known: KnownServers, content: str) -> None:
+def test_a_damaged_known_servers_file_is_reported_and_left_unchanged(known: KnownServers, content: str) -> None:
     known.path.parent.mkdir()
     known.path.write_text(content)
     damaged = r"known_servers: .*known_servers\.json is damaged .*: repair it, or remove it"
@@ -57,7 +57,7 @@ def test_a_damaged_file_is_told_and_stays(known: KnownServers, content: str) -> 
     assert known.path.read_text() == content
 
 
-def test_where_nothing_can_be_written_the_bot_plays_all_the_same(
+def test_a_bot_plays_though_the_known_servers_file_cannot_be_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()

@@ -54,6 +54,6 @@ def test_a_shot_whose_open_body_is_the_signed_text_is_read_like_any_other(
         assert _shot(request, plaintext) == _shot(replace(request, payload=b""), plaintext)
 
 
-def test_equality_tells_types_apart() -> None:
+def test_equality_of_json_values_distinguishes_types() -> None:
     for one, other in ((1, True), (1, 1.0), (0, False), ({"a": [1]}, {"a": [True]}), (None, 0), ("1", 1)):
         assert not same_value(one, other)

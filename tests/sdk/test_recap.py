@@ -133,7 +133,7 @@ def test_a_shortened_recap_and_what_it_summed_up_are_the_whole_one(name: int) ->
 
 @pytest.mark.long
 @pytest.mark.parametrize("announce", [Announce.EACH_SHOT, Announce.CELLS])
-def test_the_longest_recap_there_can_be_keeps_to_the_bound(announce: Announce) -> None:
+def test_the_longest_possible_recap_stays_within_the_bound(announce: Announce) -> None:
     """The largest grid, the largest fleet and 64 teams with long names, at the end of a game without end."""
     fleet = tuple(ShipClass(f"{'ship' * 7}{letter:03}", 1) for letter in range(26))
     book = dataclasses.replace(SALVO, name="large", grid=Grid(26, 26), fleet=fleet, announce=announce)
@@ -215,6 +215,6 @@ def changed(**fields: Any) -> bytes:
         {"before": {**NOTHING, "shots": 0, "aimed": ["", "f" * 170], "hits": 0, "struck": ""}},
     ],
 )
-def test_lists_that_do_not_fit_together_are_no_recap(fields: dict[str, Any]) -> None:
+def test_a_recap_with_inconsistent_lists_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(WireError, match="wrong_shape"):
         read_recap("me", changed(**fields))

@@ -50,7 +50,7 @@ def matched(rights: tuple[roles_and_rights.Right, ...], action: Action, topic: s
 @example(Role.TEAM, "red", ("final",), Action.RECEIVE, "/final/players/red/hit")
 @example(Role.TEAM, "red", ("",), Action.RECEIVE, "/game/stats/red/red")  # was a crash in the taking apart
 @example(Role.REFEREE, "jo", ("",), Action.RECEIVE, "/game/referee")
-def test_filters_and_single_topics_say_the_same(
+def test_topic_filters_and_single_topic_checks_grant_the_same_rights(
     role: Role, name: str, tables: tuple[str, ...], action: Action, topic: str
 ) -> None:
     assert matched(roles_and_rights.rights(role, name, tables), action, topic) == roles_and_rights.may(
@@ -91,7 +91,7 @@ def test_anybody_publishes_what_some_team_may_and_reads_nothing_that_is_for_the_
 
 
 @given(st.sampled_from(Role), st.sampled_from(NAMES), any_topic)
-def test_rights_that_name_players_and_ships_end_where_these_names_end(role: Role, name: str, topic: str) -> None:
+def test_rights_limited_to_players_and_ships_grant_no_other_topics(role: Role, name: str, topic: str) -> None:
     narrow = roles_and_rights.rights(role, name, TABLES, players=("red", "blue"), ships=("carrier",))
     wide = roles_and_rights.rights(role, name, TABLES)
     for action in Action:

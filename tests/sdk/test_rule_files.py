@@ -39,14 +39,14 @@ def file(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_a_file_that_says_everything_needs_no_book_to_be_like(tmp_path: Path) -> None:
+def test_a_complete_rule_file_needs_no_base_book(tmp_path: Path) -> None:
     book = load_book(file(tmp_path, WHOLE))
     assert (book.name, book.grid, book.fleet) == ("pond", Grid(6, 5), (ShipClass("cruiser", 3), ShipClass("raft", 1)))
     assert (book.order, book.spacing, book.reveal) == (Order.STREAK, Spacing.APART, True)
     assert arena.play({"a": RandomBot(), "b": RandomBot()}, book=book).winners
 
 
-def test_what_a_file_does_not_say_is_as_in_the_book_it_is_like(tmp_path: Path) -> None:
+def test_values_missing_in_a_rule_file_come_from_its_base_book(tmp_path: Path) -> None:
     book = load_book(file(tmp_path, 'name = "wide"\nlike = "streak"\nwidth = 12\n'))
     assert (book.name, book.grid) == ("wide", Grid(12, 10))
     assert replace(book, name="streak", grid=STREAK.grid) == STREAK
@@ -96,7 +96,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "error"), WRONG, ids=[error[:40] for _, error in WRONG])
-def test_a_mistake_names_file_line_and_what_would_do(text: str, error: str, tmp_path: Path) -> None:
+def test_a_mistake_in_a_rule_file_is_refused_with_file_line_and_remedy(text: str, error: str, tmp_path: Path) -> None:
     where = file(tmp_path, text)
     with pytest.raises(RuleFileError) as raised:
         load_book(where)

@@ -105,7 +105,7 @@ def test_a_cell_has_both_numbers_within_the_grid() -> None:
 
 @pytest.mark.parametrize("spacing", list(Spacing))
 @pytest.mark.parametrize(("width", "height", "length"), [(4, 3, 1), (4, 3, 3), (3, 4, 4), (2, 5, 2), (1, 1, 1)])
-def test_every_place_of_a_ship_and_what_it_keeps_free_are_counted_cell_by_cell(
+def test_ship_places_and_the_cells_that_spacing_forbids_match_a_count_by_cell(
     spacing: Spacing, width: int, height: int, length: int
 ) -> None:
     book = tiny(length, width=width, height=height, spacing=spacing)
@@ -134,7 +134,7 @@ def test_every_place_of_a_ship_and_what_it_keeps_free_are_counted_cell_by_cell(
         tiny(26, *[2] * 25, width=26, height=3),
     ],
 )
-def test_rules_that_hold_no_fleet_are_refused_as_soon_as_they_are_heard(
+def test_rules_without_a_possible_fleet_are_refused_when_received(
     book: RuleBook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody's noise on an open broker: the bot tried 100,000 times and then ended with a ValueError."""
@@ -205,7 +205,7 @@ def test_a_player_that_leaves_in_the_turn_of_another_falls_in_that_turn() -> Non
     assert game.current == 0
 
 
-def test_a_hit_shoots_again_where_the_book_says_so() -> None:
+def test_a_hit_grants_another_shot_when_the_rules_grant_it() -> None:
     book = tiny(2, shots=Shots.UNTIL_MISS)
     game = Game(book, [fleet(book, (1, 1, H))] * 2, starter=0)
     game.fire([(1, 0)])

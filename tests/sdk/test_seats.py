@@ -113,7 +113,7 @@ def stage() -> Stage:
     return Stage()
 
 
-def test_it_leaves_the_lobby_and_asks_at_its_table(stage: Stage) -> None:
+def test_a_client_with_a_seat_leaves_the_lobby_and_asks_at_its_table(stage: Stage) -> None:
     stage.open("")
     stage.announced()
     stage.seat("t3")
@@ -127,7 +127,9 @@ def test_it_leaves_the_lobby_and_asks_at_its_table(stage: Stage) -> None:
     assert announced[-1].startswith("/t3/players/me/ships/")
 
 
-def test_without_a_seat_it_goes_back_and_says_that_it_waits(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_without_a_seat_returns_to_the_lobby_and_logs_that_it_waits(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
     stage.seat("t3")
     assert stage.table == "t3"
     with caplog.at_level(logging.INFO):
@@ -156,7 +158,7 @@ def test_a_game_is_played_to_its_end_first(stage: Stage) -> None:
     assert stage.table == "t3"
 
 
-def test_one_that_was_told_its_table_stays_there() -> None:
+def test_a_client_with_a_fixed_table_does_not_follow_its_seat() -> None:
     stage = Stage(follows=False, table="t2")
     stage.open("t2")
     stage.seat("t3")
@@ -164,7 +166,7 @@ def test_one_that_was_told_its_table_stays_there() -> None:
     assert "/t2/players/me/leave" not in stage.announced()
 
 
-def test_a_seat_of_another_player_or_table_is_none(stage: Stage) -> None:
+def test_a_client_ignores_a_seat_of_another_player_or_table(stage: Stage) -> None:
     stage.open("")
     stage.wire.give("/players/you/seat", SEAT.write(SeatGiven("t3")))
     stage.wire.give("/t1/players/me/seat", SEAT.write(SeatGiven("t3")))
@@ -175,7 +177,7 @@ def test_a_seat_of_another_player_or_table_is_none(stage: Stage) -> None:
 # --- at another broker ------------------------------------------------------------------------------------------------
 
 
-def test_it_goes_to_the_broker_of_its_seat_and_to_the_next_one_from_there(stage: Stage) -> None:
+def test_a_client_follows_its_seats_from_broker_to_broker(stage: Stage) -> None:
     stage.open("")
     stage.announced()
     stage.seat("t3", "mqtt://b")
@@ -240,7 +242,7 @@ def test_a_broker_that_is_only_away_for_a_moment_is_waited_for(stage: Stage) -> 
     assert stage.brokers == []
 
 
-def test_it_does_not_go_back_at_once_to_the_broker_that_it_has_lost(stage: Stage) -> None:
+def test_a_client_does_not_return_at_once_to_the_broker_that_it_lost(stage: Stage) -> None:
     stage.open("")
     stage.seat("t1", "", ("mqtt://b", "mqtt://a"))
     stage.lose()
@@ -258,7 +260,9 @@ def test_it_does_not_go_back_at_once_to_the_broker_that_it_has_lost(stage: Stage
     assert (stage.brokers, stage.table) == (["mqtt://b", "mqtt://a"], "t1")
 
 
-def test_a_broker_that_refuses_it_is_left_and_the_first_one_ends_it(stage: Stage, monkeypatch: Monkey) -> None:
+def test_a_refusing_broker_is_left_but_a_refusal_by_the_first_ends_the_client(
+    stage: Stage, monkeypatch: Monkey
+) -> None:
     def refuse(timeout_seconds: float) -> list[Inbound]:
         raise ConnectionLost("not_authorised", "mqtt://b refused the connection")
 

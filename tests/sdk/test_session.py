@@ -67,7 +67,7 @@ def result(turn: int, player: str = "me", **given: Any) -> m.SalvoResolved:
     return m.SalvoResolved(1, turn, player, 5, 1, (), ())._replace(**given)
 
 
-def test_it_asks_to_take_part_and_places_its_fleet(session: Session, server: ScriptedServer) -> None:
+def test_a_session_asks_to_take_part_and_places_its_fleet(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     asked, *placed = server.commands(SEALER)
     assert asked == ParticipationRequest("", "me", "secret")
@@ -106,7 +106,7 @@ def test_a_final_fleet_is_not_sent_again_though_its_approval_was_lost(session: S
     assert session.take_outbox() == []
 
 
-def test_a_result_that_comes_twice_is_heard_once(session: Session, server: ScriptedServer) -> None:
+def test_a_repeated_result_counts_once(session: Session, server: ScriptedServer) -> None:
     listed(session, server)
     my_turn(session, server)
     session.fire([Shot("you", 1, 1)])
@@ -116,7 +116,7 @@ def test_a_result_that_comes_twice_is_heard_once(session: Session, server: Scrip
     assert len(session.view.salvos) == 1
 
 
-def test_it_asks_again_when_it_was_struck_off_the_list(
+def test_a_session_struck_off_the_list_asks_again_to_take_part(
     session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed(session, server)
@@ -128,7 +128,7 @@ def test_it_asks_again_when_it_was_struck_off_the_list(
     assert forgotten == [1]
 
 
-def test_a_game_without_this_team_is_none_of_its_business(session: Session, server: ScriptedServer) -> None:
+def test_a_session_ignores_a_game_without_its_team(session: Session, server: ScriptedServer) -> None:
     server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.TURN), retained=True)
     session.connected()
     [waits] = server.say(m.PlayersListed(("you", "they")), m.CommandRefused("me", "wrong_state", "no"))
@@ -147,7 +147,7 @@ def between_games(session: Session, server: ScriptedServer, state: State) -> lis
 
 
 @pytest.mark.parametrize(("state", "how"), [(State.TURN, "on"), (State.OVER, "over")])
-def test_a_team_that_joins_during_a_game_is_told_once_to_wait_for_the_next(
+def test_a_team_that_joins_during_a_game_is_notified_once_to_wait_for_the_next(
     state: State, how: str, session: Session, server: ScriptedServer
 ) -> None:
     assert between_games(session, server, state) == [
@@ -157,7 +157,7 @@ def test_a_team_that_joins_during_a_game_is_told_once_to_wait_for_the_next(
     assert session.handle_timer(99.0) == []
 
 
-def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, server: ScriptedServer) -> None:
+def test_a_team_that_came_during_a_game_asks_once_in_the_next_lobby(session: Session, server: ScriptedServer) -> None:
     """The story: it asked when the server said that it is here, and again in the lobby, and placed two fleets."""
     between_games(session, server, State.OVER)
     server.say(m.ServerStatus(True, "0", 5, "open"), m.StateChanged(State.LOBBY))
@@ -176,7 +176,7 @@ def test_who_came_during_a_game_asks_once_in_the_next_lobby(session: Session, se
     ],
     ids=["table", "request"],
 )
-def test_a_team_that_nobody_answers_is_told_once(
+def test_a_team_without_an_answer_gets_one_notice(
     received: list[m.Announcement], code: str, text: str, session: Session, server: ScriptedServer
 ) -> None:
     """The story: a watcher's account joined, the broker dropped what it said, and it hung without a word."""
@@ -189,7 +189,7 @@ def test_a_team_that_nobody_answers_is_told_once(
     assert session.handle_timer(60.0) == []
 
 
-def test_somebody_else_who_asks_for_this_name_does_not_send_the_team_away(
+def test_a_stranger_who_requests_a_listed_name_does_not_end_the_teams_session(
     session: Session, server: ScriptedServer
 ) -> None:
     """The server's answer to him is on this team's topic; clients took it for their own and gave up in mid-game."""
@@ -202,7 +202,9 @@ def test_somebody_else_who_asks_for_this_name_does_not_send_the_team_away(
     assert server.say(taken) == []  # lost its connection and waits for the recap
 
 
-def test_who_comes_back_with_another_secret_is_told_why_it_waits(session: Session, server: ScriptedServer) -> None:
+def test_a_team_that_returns_with_another_secret_gets_the_reason_for_waiting(
+    session: Session, server: ScriptedServer
+) -> None:
     """A team whose program was started again without its secret heard nothing at all."""
     server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), retained=True)
     session.connected()
@@ -310,7 +312,7 @@ def test_a_recap_after_a_short_loss_does_not_ask_twice(session: Session, server:
 
 @pytest.mark.parametrize("server_lost", [False, True])
 @pytest.mark.parametrize("fired", [0, 2])
-def test_who_still_thinks_when_the_recap_comes_keeps_the_turn(
+def test_a_player_that_still_thinks_when_a_recap_arrives_has_its_turn(
     session: Session, server: ScriptedServer, fired: int, server_lost: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A person, or a program behind a gateway: asked before the broker was killed, it had no shots left after that."""
@@ -369,7 +371,7 @@ def test_a_recap_of_somebody_else_is_ignored(session: Session, server: ScriptedS
     assert session.view is None
 
 
-def test_a_turn_that_the_recap_tells_as_resolved_is_not_asked_for(session: Session, server: ScriptedServer) -> None:
+def test_a_turn_that_the_recap_shows_as_resolved_asks_for_no_salvo(session: Session, server: ScriptedServer) -> None:
     """The recap is younger than the retained turn: the salvo is over, its result is in it."""
     listed(session, server)
     my_turn(session, server)
@@ -430,7 +432,9 @@ def test_a_server_that_was_lost_unnoticed_is_asked_for_the_recap(
     assert session.view.incoming == [(3, 4)]
 
 
-def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: Session, server: ScriptedServer) -> None:
+def test_a_stale_lobby_state_retained_by_a_killed_broker_does_not_end_the_game(
+    session: Session, server: ScriptedServer
+) -> None:
     listed(session, server)
     my_turn(session, server)
     session.fire([Shot("you", x, 1) for x in (1, 2, 3, 4, 5)])
@@ -442,7 +446,9 @@ def test_an_old_lobby_that_a_killed_broker_kept_does_not_end_the_game(session: S
     assert server.commands(SEALER) == fired  # the same shots, not new ones beside those that may still arrive
 
 
-def test_the_end_is_told_when_all_figures_are_there(session: Session, server: ScriptedServer) -> None:
+def test_the_end_of_a_game_is_reported_once_all_statistics_are_received(
+    session: Session, server: ScriptedServer
+) -> None:
     """After a broker has lost everything the server says it again, in any order."""
     listed(session, server)
     my_turn(session, server)
@@ -540,7 +546,7 @@ def known(session: Session) -> tuple[int, int, list[tuple[int, int]]]:
 LATE = (1, 3, [(9, 9), (8, 8)])
 
 
-def test_a_recap_that_a_rival_says_again_does_not_take_the_view_back(session: Session, server: ScriptedServer) -> None:
+def test_an_old_recap_replayed_by_a_rival_does_not_reset_the_view(session: Session, server: ScriptedServer) -> None:
     """On an open broker anybody can, and it does open with the team's key."""
     back(session, server, late())
     assert server.say_recap(recap(), SEALER) == []
@@ -556,7 +562,7 @@ def test_a_recap_that_a_rival_says_again_does_not_take_the_view_back(session: Se
     assert session.take_outbox() == []
 
 
-def test_a_recap_is_old_that_knows_less_than_was_heard_since(session: Session, server: ScriptedServer) -> None:
+def test_a_recap_older_than_received_announcements_is_ignored(session: Session, server: ScriptedServer) -> None:
     back(session, server, recap())
     server.say(m.TurnBegan(1, 3, "me", 5, 0, 30_000), m.ShotLanded("me", 8, 8))
     assert server.say_recap(recap(), SEALER) == []
@@ -621,7 +627,7 @@ def test_what_the_recap_of_a_long_game_sums_up_is_in_the_view(session: Session, 
     assert len(session.view.untouched) == 95
 
 
-def test_a_server_that_begins_with_game_1_again_is_believed_its_recap(session: Session, server: ScriptedServer) -> None:
+def test_a_recap_is_accepted_from_a_server_that_restarts_with_game_1(session: Session, server: ScriptedServer) -> None:
     """It keeps no journal. What was known of the other game 1 is no measure."""
     back(session, server, late())
     server.say(m.ServerStatus(True, "0", 1, "open"), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)))
@@ -674,7 +680,7 @@ def test_teams_do_not_ask_again_at_the_same_moments_and_the_bots_randomness_is_n
     assert moments[0] == moments[2] != moments[1]
 
 
-def test_nothing_is_asked_again_of_a_server_that_is_away_or_by_who_wants_no_game(
+def test_a_request_is_not_repeated_to_an_absent_server_or_when_no_game_is_wanted(
     session: Session, server: ScriptedServer
 ) -> None:
     waiting_in_lobby(session, server)
@@ -830,7 +836,7 @@ def test_another_server_in_its_place_ends_the_session(
         server.say(status(keys))
 
 
-def test_another_sealing_key_of_the_same_server_is_used(session: Session, server: ScriptedServer) -> None:
+def test_a_new_sealing_key_of_a_known_server_is_used(session: Session, server: ScriptedServer) -> None:
     server.say(status(), retained=True)
     other = Identity.fresh()
     assert ServerMet(m.ServerKeys(KEYS.sign, other.sealing_key)) in server.say(
@@ -882,7 +888,7 @@ def test_a_log_that_somebody_else_signed_ends_the_session(session: Session, serv
         session.receive("/game/log", forged, False, 0.0)
 
 
-def test_news_that_the_log_does_not_confirm_are_told_and_the_recap_asked_for(
+def test_unconfirmed_announcements_are_reported_and_a_recap_is_requested(
     session: Session, server: ScriptedServer
 ) -> None:
     listed(session, server)
@@ -949,7 +955,7 @@ def test_a_team_that_starts_again_has_the_salt_that_the_server_knows_and_another
 # --- what a session passes on ---------------------------------------------------------------------------------------
 
 
-def test_the_witness_is_told_of_every_command_of_refusals_and_of_the_way_back(
+def test_the_witness_receives_commands_refusals_and_reconnections(
     session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[tuple[object, ...]] = []
@@ -1014,7 +1020,7 @@ def test_missed_entries_of_the_log_are_asked_for_in_a_game(
     assert [p.topic for p in session.take_outbox()] == ["/players/me/resend"]
 
 
-def test_a_session_hears_the_public_topics_and_its_own_and_no_others(session: Session) -> None:
+def test_a_session_subscribes_to_the_public_topics_and_its_own_and_no_others(session: Session) -> None:
     public = ("state", "turn", "result", "winner", "rules", "server", "log", "chat", "stats/+", "hosted")
     filters = session.filters()
     assert len(filters) == len(set(filters))
@@ -1062,7 +1068,7 @@ def test_a_game_that_a_host_aborts_ends_once(session: Session, server: ScriptedS
     assert not [c for c in server.commands(SEALER) if isinstance(c, m.Fire)]
 
 
-def test_the_end_of_an_aborted_game_is_told_in_whatever_order_it_arrives(
+def test_the_end_of_an_aborted_game_is_reported_in_any_order_of_arrival(
     session: Session, server: ScriptedServer
 ) -> None:
     for order in permutations(ABORTED):
@@ -1075,7 +1081,7 @@ def test_the_end_of_an_aborted_game_is_told_in_whatever_order_it_arrives(
         assert ended.aborted
 
 
-def test_a_session_that_comes_back_into_an_aborted_game_is_told_how_it_ended(
+def test_a_session_that_reconnects_after_an_abort_receives_the_end_of_the_game(
     session: Session, server: ScriptedServer
 ) -> None:
     listed(session, server)
@@ -1092,7 +1098,7 @@ def test_a_session_that_comes_back_into_an_aborted_game_is_told_how_it_ended(
 
 
 @pytest.mark.parametrize("code", ["removed", "not_invited"])
-def test_a_team_that_may_not_take_part_is_told_once_in_every_game(
+def test_a_team_that_may_not_take_part_gets_one_refusal_per_game(
     session: Session, server: ScriptedServer, code: str
 ) -> None:
     server.say(m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)

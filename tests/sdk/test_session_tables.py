@@ -393,7 +393,7 @@ def name_of(stimulus: Stimulus) -> str:
 
 
 @pytest.mark.parametrize("stimulus", STIMULI, ids=name_of)
-def test_every_event_comes_of_what_its_name_says_and_sends_what_its_actions_do(
+def test_each_session_event_arises_as_named_and_sends_what_its_actions_specify(
     stimulus: Stimulus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handed: list[tuple[Enum, Action | None]] = []
@@ -494,7 +494,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("stimulus", STIMULI, ids=name_of)
-def test_what_comes_late_or_twice_leaves_every_state_as_it_should(stimulus: Stimulus) -> None:
+def test_late_and_repeated_messages_leave_each_session_state_as_specified(stimulus: Stimulus) -> None:
     name = name_of(stimulus).partition(":")[0]
     found = []
     for way in WAYS[name].values():
@@ -510,7 +510,7 @@ def test_what_comes_late_or_twice_leaves_every_state_as_it_should(stimulus: Stim
 
 
 @pytest.mark.parametrize(("names", "retained"), [(("me", "you"), True), (("you",), False), (("you",), True)])
-def test_only_a_new_list_with_the_team_says_that_it_has_missed_nothing(names: tuple[str, ...], retained: bool) -> None:
+def test_only_a_fresh_player_list_with_the_team_ends_its_return(names: tuple[str, ...], retained: bool) -> None:
     team = Team()
     placing(team)
     connect(team)

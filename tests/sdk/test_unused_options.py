@@ -121,7 +121,7 @@ def commands(group: click.Group = cli, path: str = "") -> Iterator[tuple[str, Ch
             yield f"{path}{name}", command
 
 
-def test_every_rule_has_its_line_here() -> None:
+def test_the_test_of_unused_options_covers_every_rule() -> None:
     """One that can never be broken would hide that its option does nothing."""
     assert len(cli.list_commands(click.Context(cli))) > 10
     for path, command in commands():

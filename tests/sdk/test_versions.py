@@ -61,7 +61,7 @@ def _stored(bot: Path) -> Path:
     return keep_content(contents_of(bot.parent))
 
 
-def test_a_kept_bot_plays_with_its_old_helpers_and_weights(bot: Path) -> None:
+def test_a_stored_bot_version_plays_with_its_old_helpers_and_weights(bot: Path) -> None:
     old = _stored(bot)
     _write(bot.parent, 2)
     assert _what(f"{old / 'mine.py'}:Mine") == (1, "weight 1")
@@ -129,7 +129,7 @@ def test_a_pinned_version_stays_what_it_is(committed: Path) -> None:
         ("HEAD:nowhere/mine.py", r"no folder .*nowhere; a version in git is REVISION:file.py"),
     ],
 )
-def test_what_git_does_not_have_is_told(committed: Path, source: str, text: str) -> None:
+def test_a_bot_version_missing_in_git_is_refused_with_the_reason(committed: Path, source: str, text: str) -> None:
     with pytest.raises(BotError, match=text) as raised:
         load(source)
     assert raised.value.code == "bad_version"

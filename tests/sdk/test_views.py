@@ -104,7 +104,7 @@ class Odd(Bot):
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 4), book=st.sampled_from(BOOKS))
-def test_a_late_view_is_what_the_player_was_told(seed: int, players: int, book: RuleBook) -> None:
+def test_a_view_computed_late_equals_one_updated_at_once(seed: int, players: int, book: RuleBook) -> None:
     names = "abcd"[:players]
     at_once = AtOnce(names, book)
     views: dict[str, View] = {}
@@ -127,7 +127,7 @@ acts = st.lists(
 
 
 @given(acts=acts, seed=st.integers(0, 99))
-def test_untouched_is_a_set_that_deals_no_card_twice(acts: list[tuple[str, int]], seed: int) -> None:
+def test_untouched_is_a_set_that_samples_no_cell_twice(acts: list[tuple[str, int]], seed: int) -> None:
     grid = Grid(4, 3)
     untouched = Untouched("bcd", grid, generator(seed))
     left = {Shot(player, *grid.xy(cell)) for player in "bcd" for cell in range(grid.size)}

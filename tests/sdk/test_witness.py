@@ -89,7 +89,7 @@ def changed(kind: type, **fields: Any) -> Callable[[Entry], Entry]:
 
 
 @pytest.mark.parametrize("start", [1, 3, 8, 12, 13, 20])
-def test_who_comes_later_judges_what_it_has_all_of(start: int) -> None:
+def test_a_late_witness_judges_only_games_it_has_whole(start: int) -> None:
     """When a game begins its log so far is said once more; later there is nothing to hold what is revealed against."""
     moments = play()
     begun = next(number for number, moment in enumerate(moments) if m.StateChanged(m.State.TURN) in moment.announced)
@@ -98,7 +98,7 @@ def test_who_comes_later_judges_what_it_has_all_of(start: int) -> None:
     assert team.witness.doubts(1000.0) == []
 
 
-def test_all_of_it_twice_is_the_same_game() -> None:
+def test_a_witness_that_receives_everything_twice_verifies_the_same_game() -> None:
     """After an outage announcements may come twice, and MQTT brings a message again."""
     twice = [replace(each, announced=each.announced * 2, log=each.log * 2) for each in play()]
     moments = play()
@@ -107,7 +107,7 @@ def test_all_of_it_twice_is_the_same_game() -> None:
     assert team.witness.doubts(1000.0) == []
 
 
-def test_nothing_is_checked_before_the_server_is_known() -> None:
+def test_a_witness_checks_the_log_once_the_servers_key_is_known() -> None:
     team = Team(key=None).hear(play()[:5])
     team.witness.key = IDENTITY.signing_key
     assert team.hear(play()[5:]).found == [GameVerified(1, True)]
@@ -182,7 +182,7 @@ def test_shots_of_an_earlier_run_in_the_same_turn_are_no_fault_of_the_server() -
                 team.hear(received)
 
 
-def test_the_end_before_the_rest_is_no_judgement_and_the_rest_brings_one() -> None:
+def test_a_game_with_missing_entries_is_verified_once_they_arrive() -> None:
     moments = play()
     team = Team().hear(moments[:20]).hear(unheard(moments[20:26])).hear(moments[26:])
     assert team.found == [GameVerified(1, False)]
@@ -191,7 +191,7 @@ def test_the_end_before_the_rest_is_no_judgement_and_the_rest_brings_one() -> No
     assert team.found == [GameVerified(1, False), GameVerified(1, True)]
 
 
-def test_who_is_not_answered_asks_more_and_more_seldom_and_for_all() -> None:
+def test_an_unanswered_witness_asks_less_often_and_for_the_whole_log() -> None:
     team = Team().hear(play()[:20]).hear(play()[26:40])
     asked = [(now, first) for now in range(60) if (first := team.witness.missed(float(now))) is not None]
     assert [now for now, _ in asked] == [1, 3, 7, 15, 23, 31, 39, 47, 55]
@@ -208,14 +208,14 @@ def test_a_cheat_behind_a_gap_is_found_when_the_gap_is_filled() -> None:
         answered(team, moments[:30], 1.0)
 
 
-def test_an_old_game_that_somebody_says_again_is_not_asked_for() -> None:
+def test_a_replayed_log_of_an_old_game_causes_no_request_for_entries() -> None:
     team = Team().hear(play(2, "22")[:20], game=2)
     for payload in log_of(play(1, "33"))[5:9]:
         team.witness.logged(payload, 0.0)
     assert [team.witness.missed(float(now)) for now in range(9)] == [None] * 9
 
 
-def test_only_the_last_entry_said_again_shows_that_nothing_is_missing() -> None:
+def test_only_a_repeat_of_the_last_log_entry_proves_that_nothing_is_missing() -> None:
     log = log_of(play()[:20])
     team = Team().hear(play()[:20])
     team.witness.connected_anew()
@@ -236,7 +236,7 @@ def test_an_opening_of_another_game_of_this_number_does_not_displace_the_one_in_
     assert team.hear(moments[20:]).found == [GameVerified(1, True)]
 
 
-def test_however_many_old_games_are_said_again_the_one_in_play_is_followed() -> None:
+def test_replayed_logs_of_old_games_do_not_displace_the_game_in_play() -> None:
     """They displaced it: the log of the game in play was then without an opening, and was not judged."""
     moments = play(9, "99", clock=9_000_000)
     team = Team().hear(moments[:20], game=9)
@@ -261,7 +261,7 @@ def test_a_server_without_a_journal_may_begin_again_with_the_same_seed(received:
 # --- somebody else ------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_that_the_server_has_not_signed_is_an_impostors() -> None:
+def test_a_log_entry_not_signed_by_the_server_is_an_impostors() -> None:
     moments = play()
     other = Identity.fresh()
     [text] = [take_apart(payload)[0] for payload in moments[1].log]
@@ -275,14 +275,14 @@ def test_an_entry_that_the_server_has_not_signed_is_an_impostors() -> None:
 
 
 @pytest.mark.parametrize("noise", [b"", b"hello", b'{"entry":{},"sign":"AAAA"}', b"\xff" * 300])
-def test_what_is_no_entry_is_noise(noise: bytes) -> None:
+def test_an_invalid_log_entry_is_refused_and_does_not_disturb_the_witness(noise: bytes) -> None:
     team = Team().hear(play()[:20])
     with pytest.raises(WireError, match=r"^wrong_shape: "):
         team.witness.logged(noise, 0.0)
     assert team.hear(play()[20:]).found == [GameVerified(1, True)]
 
 
-def test_news_that_the_log_never_confirms_are_told_once() -> None:
+def test_announcements_that_the_log_never_confirms_are_reported_once() -> None:
     team = Team().hear(play()[:20])
     for hits in (4, 5, 5):
         team.witness.receive(m.SalvoResolved(1, 1, "you", 5, hits, (), ()), 100.0)
@@ -294,7 +294,7 @@ def test_news_that_the_log_never_confirms_are_told_once() -> None:
     assert team.witness.doubts(999.0) == []
 
 
-def test_a_log_of_a_later_form_says_so() -> None:
+def test_a_log_of_a_later_form_is_refused_as_unknown_version() -> None:
     [payload] = play()[0].log
     text, _ = take_apart(payload)
     later = text.replace(b'"log":1', b'"log":99', 1)
@@ -307,7 +307,7 @@ def salvo(hits: int) -> m.SalvoResolved:
     return m.SalvoResolved(1, 1, "you", 5, hits, (), ())
 
 
-def test_doubts_are_told_once_in_ten_seconds() -> None:
+def test_doubts_about_the_log_are_reported_at_most_once_in_ten_seconds() -> None:
     team = Team().hear(play()[:20])
     for hits, received in ((3, 100.0), (4, 105.0), (5, 110.0)):
         team.witness.receive(salvo(hits), received)
@@ -351,7 +351,7 @@ def test_news_of_the_next_lobby_are_expected_in_its_log() -> None:
     assert len(team.witness.doubts(1000.0)) == 1
 
 
-def test_what_was_cut_off_by_a_lost_connection_is_not_doubted() -> None:
+def test_announcements_cut_off_by_a_lost_connection_are_not_doubted() -> None:
     team = Team().hear(play()[:20])
     team.witness.receive(m.SalvoResolved(1, 1, "you", 5, 4, (), ()), 100.0)
     team.witness.connected_anew()
@@ -472,7 +472,7 @@ def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
         (changed(LogEnd, hidden=lambda b: b.hidden - 1), "its end tells of"),
     ],
 )
-def test_what_was_signed_and_cannot_be_true_is_found_at_the_end(change: Callable[[Entry], Entry], text: str) -> None:
+def test_a_signed_log_that_cannot_be_true_is_detected_at_the_end(change: Callable[[Entry], Entry], text: str) -> None:
     with pytest.raises(UnfairGame, match=text):
         Team().hear(resigned(play(), change))
 
@@ -486,11 +486,11 @@ def test_a_signed_result_without_its_shots_is_the_servers_doing() -> None:
         team.witness.logged(sign_entry(text.replace(b'"shots":5,', b"", 1), IDENTITY.sign), 0.0)
 
 
-def test_the_helper_that_signs_anew_changes_nothing_else() -> None:
+def test_re_signing_a_log_without_a_change_leaves_it_identical() -> None:
     assert resigned(play(), lambda entry: entry) == list(play())
 
 
-def test_a_salvo_that_was_announced_and_is_not_in_it_is_found() -> None:
+def test_a_log_whose_announced_shots_differ_from_the_revealed_ones_is_unfair() -> None:
     """The log says five shots of mine, four are revealed: one was dropped or made up."""
 
     def more(body: Any) -> tuple[m.Announcement, ...]:
@@ -547,7 +547,7 @@ def doubts_of(team: Team) -> list[str]:
     return [doubt.text for doubt in team.witness.doubts(0.0)]
 
 
-def test_late_and_repeated_entries_do_not_speak_against_the_servers_clock() -> None:
+def test_late_and_repeated_log_entries_cast_no_doubt_on_the_servers_clock() -> None:
     log = log_of(play())
     assert doubts_of(hear_log(Team(), log, [0.0] * 4 + [60.0, 4.9, 0.0] * len(log))) == []
     assert doubts_of(hear_log(hear_log(Team(), log), log, [100.0] * len(log))) == []

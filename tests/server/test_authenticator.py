@@ -204,7 +204,7 @@ def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker
     assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
 
 
-def test_only_a_message_that_cost_a_derivation_says_so(gate: Authenticator, worker: Deriver) -> None:
+def test_only_a_message_that_cost_a_key_derivation_is_marked_as_paid(gate: Authenticator, worker: Deriver) -> None:
     for x in (1, 2):
         assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
     worker.work()
@@ -223,7 +223,7 @@ def test_a_derivation_paid_by_a_namesake_elsewhere_is_not_free_here(gate: Authen
     assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
 
 
-def test_a_team_that_was_not_to_send_anything_now_is_not_charged(gate: Authenticator) -> None:
+def test_forgeries_are_not_charged_to_a_team_that_was_not_expected_to_send(gate: Authenticator) -> None:
     flood = fresh(14)
     for request in flood[:12]:
         assert gate.open(request, ["ann"], NOW, expected=False) is WAITING
@@ -277,7 +277,9 @@ def test_a_repetition_waits_however_much_has_come_meanwhile(
     assert again == (2, None)
 
 
-def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authenticator, worker: Deriver) -> None:
+def test_a_sealed_command_copied_to_another_topic_is_not_taken_for_a_repeat(
+    gate: Authenticator, worker: Deriver
+) -> None:
     """Else a rival who sends a skip's blob as somebody's shot would have the skip ignored as repeated."""
     prove(gate, worker, ANN, "ann")
     body, blob = {"x": 1}, parse_blob(ANN.seal(b'{"x":1}'))
@@ -298,7 +300,7 @@ def test_a_command_is_told_from_the_same_bytes_in_another_place(gate: Authentica
     assert [gate.open(request, ["ann"], NOW) for request in places] == [None] * 8
 
 
-def test_so_many_messages_are_remembered_and_no_more(
+def test_the_authenticator_remembers_a_bounded_number_of_messages(
     gate: Authenticator, worker: Deriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("salvo_server.core.authenticator.MAX_RECENT", 3)

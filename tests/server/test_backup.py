@@ -121,7 +121,7 @@ def test_a_backup_or_a_restore_overwrites_nothing_unless_forced(
     assert sorted(empty.contents()) == sorted(_FILES)
 
 
-def test_a_server_that_runs_keeps_its_files(archive: Path, machine: Machine) -> None:
+def test_a_restore_over_the_files_of_a_running_server_is_refused(archive: Path, machine: Machine) -> None:
     before = machine.contents()
     settings = ServerSettings(roster=machine.state / "roster.json", profile="contest")
     with announced(settings, "mqtt://127.0.0.1:1883", None):
@@ -213,7 +213,7 @@ def _packed(members: Sequence[tuple[tarfile.TarInfo, bytes]]) -> bytes:
 
 
 @pytest.mark.parametrize("trick", _TRICKS)
-def test_damage_and_tricks_are_refused(trick: str, archive: Path, empty: Machine) -> None:
+def test_a_damaged_or_manipulated_backup_is_refused(trick: str, archive: Path, empty: Machine) -> None:
     members = _members(archive)
     assert read_backup(archive).contents.keys() == {member.name for member, _ in members} - {MANIFEST}
     _TRICKS[trick](members)
@@ -235,7 +235,7 @@ def test_an_archive_cut_short_or_with_a_bit_turned_is_refused(archive: Path) -> 
         assert caught.value.code == "backup_damaged"
 
 
-def test_a_later_form_is_for_a_later_version(archive: Path, empty: Machine) -> None:
+def test_a_backup_of_a_later_form_is_refused_by_version(archive: Path, empty: Machine) -> None:
     members = _members(archive)
     _manifest(lambda manifest: manifest.update(backup=2, files="elsewhere"))(members)
     archive.write_bytes(_packed(members))

@@ -39,7 +39,7 @@ def shown(page: str) -> str:
     return unescape(re.sub(r"</?(span|i|b)\b[^>]*>", "", body))
 
 
-def test_a_card_says_what_a_team_types(roster: Roster) -> None:
+def test_a_card_prints_what_a_team_types(roster: Roster) -> None:
     done = teams(roster, "add", "red", "--cards", "cards.html", "--url", "192.0.2.7", "--web", f"{_WEB}/")
     [red] = roster.members()
     prints = load_identity(roster.path.parent / "identity.key").fingerprint
@@ -65,7 +65,7 @@ def test_a_name_or_an_address_on_a_card_cannot_leave_its_place() -> None:
     )
 
 
-def test_secrets_are_shown_when_their_page_cannot_be_written_after_all(
+def test_secrets_are_printed_when_the_page_of_cards_cannot_be_written(
     roster: Roster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:

@@ -45,12 +45,12 @@ def received(stage: Stage) -> list[tuple[str, str, str]]:
 # --- who hears it -------------------------------------------------------------------------------------------------
 
 
-def test_a_line_is_said_to_everybody_trimmed_and_normalised(stage: Stage) -> None:
+def test_a_chat_line_is_published_trimmed_and_normalised(stage: Stage) -> None:
     say(stage, "ann", "Ahoj, ne\u0301! \n")
     assert received(stage) == [("/game/chat", "ann", "Ahoj, n\u00e9!")]
 
 
-def test_a_line_to_one_player_is_heard_by_that_player_alone(stage: Stage) -> None:
+def test_a_private_chat_line_is_published_to_its_recipient_alone(stage: Stage) -> None:
     say(stage, "ann", "you are next", to="bob")
     assert [topic for topic, _ in stage.received] == ["/players/bob/message"]
     assert received(stage) == [("/players/bob/message", "ann", "you are next")]
@@ -71,7 +71,7 @@ def test_a_line_stays_at_its_table() -> None:
 
 
 @pytest.mark.parametrize("name", ["a b", "+", "players", "x" * 33, "\x1b[2J"])
-def test_a_line_of_what_is_no_name_is_not_answered(stage: Stage, name: str) -> None:
+def test_chat_from_an_invalid_name_is_not_answered(stage: Stage, name: str) -> None:
     say(stage, name, "Ahoy!")
     assert stage.received == []
     assert stage.service.counts["unknown_player"] == 1
@@ -80,7 +80,7 @@ def test_a_line_of_what_is_no_name_is_not_answered(stage: Stage, name: str) -> N
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 
-def test_a_table_hears_no_more_than_its_share_and_whoever_was_too_late_may_try_again() -> None:
+def test_chat_at_a_table_is_rate_limited_and_a_refused_team_may_try_again() -> None:
     """Nobody who has said little loses more than the one line."""
     names = [f"team{number}" for number in range(8)]
     edge, now = Wire(), [1_000_000]
@@ -141,7 +141,7 @@ def test_a_line_changes_neither_game_nor_journal() -> None:
 
 
 @given(st.text(st.characters(), max_size=250))
-def test_a_line_that_may_be_said_may_be_shown_and_said_again(text: str) -> None:
+def test_an_accepted_chat_line_is_one_normalised_line_and_accepted_again(text: str) -> None:
     try:
         clean = chat_text.clean_text(text)
     except WireError as error:

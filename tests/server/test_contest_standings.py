@@ -163,7 +163,7 @@ ACTIONS = st.lists(
 @pytest.mark.long
 @given(actions=ACTIONS)
 @settings(deadline=None, max_examples=10)
-def test_journal_signed_logs_and_topic_say_the_same(
+def test_journal_signed_logs_and_standings_topic_agree(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("contest")

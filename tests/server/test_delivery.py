@@ -22,7 +22,7 @@ def test_a_step_is_sent_once_all_its_messages_are_confirmed(delivery: Delivery) 
     assert delivery.take_sent_through(9) is None
 
 
-def test_a_turn_is_on_once_its_begin_is_confirmed(delivery: Delivery) -> None:
+def test_a_turn_counts_as_begun_once_its_announcement_is_delivered(delivery: Delivery) -> None:
     delivery.begin_turn("blue", 7)
     assert delivery.take_delivered(100) == []  # not published yet
     delivery.publish(10, 1)
@@ -31,7 +31,7 @@ def test_a_turn_is_on_once_its_begin_is_confirmed(delivery: Delivery) -> None:
     assert delivery.take_delivered(11) == []
 
 
-def test_a_turn_that_begins_anew_waits_for_its_new_begin(delivery: Delivery) -> None:
+def test_a_turn_announced_again_waits_for_the_new_delivery(delivery: Delivery) -> None:
     """The confirmation of the earlier announcement would have let the bank run before the team knew of it."""
     delivery.begin_turn("", 7)
     delivery.publish(10, 1)

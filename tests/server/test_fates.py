@@ -252,14 +252,14 @@ PAIRS = [(state, event) for state in Fate for event in Event if (state, event) !
 
 
 @pytest.mark.parametrize(("state", "event"), PAIRS)
-def test_the_authenticator_does_what_the_table_says(state: Fate, event: Event) -> None:
+def test_the_authenticator_handles_every_event_as_its_table_specifies(state: Fate, event: Event) -> None:
     bench = Bench(state, event)
     target, outcome = expected(state, event)
     assert bench.happen(event) is outcome
     assert bench.state() is target
 
 
-def test_no_pair_stands_twice_and_no_line_names_what_cannot_come_about() -> None:
+def test_the_authenticators_table_has_no_duplicate_and_no_impossible_pair() -> None:
     pairs = [(source, line.event) for line in FATES for source in line.sources]
     assert len(set(pairs)) == len(pairs)
     assert (Fate.UNKNOWN, Event.AGAIN) not in pairs

@@ -16,7 +16,7 @@ from salvo_server.game_lengths import TURNS, longest, turns_of
     ("rules", "teams", "games"),
     [*((rules, 2, 5) for rules in BOOKS), ("salvo", 3, 5), ("salvo", 6, 2), ("xbs", 4, 2)],
 )
-def test_games_have_about_as_many_turns_as_is_said(rules: str, teams: int, games: int) -> None:
+def test_games_have_about_as_many_turns_as_documented(rules: str, teams: int, games: int) -> None:
     assert turns(rules, teams, games) == pytest.approx(turns_of(rules, teams), rel=0.2)
 
 

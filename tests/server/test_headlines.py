@@ -81,7 +81,7 @@ def test_in_the_pause_after_a_result_nobody_is_to_fire() -> None:
     assert seen.fire("bob", [(9, 9)] * 5) == "game 1, turn 1: ann fired 5 shots, 0 hits"
 
 
-def test_without_a_winner_a_headline_says_so() -> None:
+def test_the_headline_of_a_game_without_a_winner_gives_the_reason() -> None:
     seen = Explorer()
     seen.begin()
     aborted = seen.after(m.HostCommand("desk", HostAction.ABORT))

@@ -53,7 +53,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         "mosquitto folder",
     ],
 )
-def test_a_command_with_state_ends_with_a_code_and_says_what_to_set(home: str, command: str) -> None:
+def test_a_command_that_cannot_store_its_state_fails_and_names_what_to_set(home: str, command: str) -> None:
     done = run(*command.split())
     assert done.returncode == 1
     assert done.stderr.startswith("error: no_home: " if home == "none" else "error: ")

@@ -66,7 +66,7 @@ def water(referee: Referee, now: int = LATER) -> list[m.Announcement]:
 @pytest.mark.parametrize(
     "book", [book for book in BOOKS.values() if book.ending is not Ending.GOAL], ids=lambda book: book.name
 )
-def test_a_removed_player_that_is_to_come_falls_with_the_end_of_the_turn(book: RuleBook) -> None:
+def test_a_removed_player_with_a_later_turn_drops_out_at_the_end_of_this_turn(book: RuleBook) -> None:
     referee = playing(book, "a", "b", "c")
     first, gone, last = referee.players
     assert current(referee) == first

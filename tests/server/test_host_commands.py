@@ -67,7 +67,7 @@ def acted(stage: Stage) -> list[str]:
 # --- who is believed (SALVO-HOST-1) ---------------------------------------------------------------------------------
 
 
-def test_a_hosts_command_is_told_to_everybody_before_what_follows(stage: Stage) -> None:
+def test_a_host_command_is_published_before_its_effects(stage: Stage) -> None:
     stage.say(HOST, signed(command(Do.ABORT, context=1)))
     topics_of = [topic for topic, _ in stage.received if topic != "/game/log"]
     assert topics_of[0] == "/game/hosted"
@@ -105,7 +105,7 @@ def test_a_host_that_becomes_a_team_plays_and_acts_no_more(stage: Stage, registe
 # --- copies, context, floods ----------------------------------------------------------------------------------------
 
 
-def test_a_command_that_is_none_is_answered_to_the_host_alone(stage: Stage) -> None:
+def test_an_invalid_host_command_is_answered_to_the_host_alone(stage: Stage) -> None:
     for payload in ({"by": "desk", "do": "set", "settings": {}}, {"by": "desk", "do": "abort", "g": 2}):
         stage.say(HOST, Sealer(secret("desk"), DESK_SALT).sign(payload))
     assert [topic for topic, _ in stage.received if topic != "/game/log"] == ["/players/desk/error"] * 2

@@ -30,7 +30,7 @@ NAMES = ("battleship.example", "Games.Example")
         ("", False),
     ],
 )
-def test_a_host_that_another_site_can_own_is_not_known(host: str, known: bool) -> None:
+def test_only_host_names_that_no_other_site_can_own_are_trusted(host: str, known: bool) -> None:
     assert is_known_host(host, NAMES) is known
 
 

@@ -161,7 +161,7 @@ def test_a_team_that_left_and_came_back_has_its_new_secret(journal: DatabaseJour
 
 
 @pytest.mark.parametrize("name", [None, os.symlink, os.link])
-def test_a_second_server_is_kept_out_by_whatever_name_it_comes(
+def test_a_second_server_is_refused_under_any_name_of_the_journal(
     name: Callable[[Path, Path], None] | None, journal: DatabaseJournal, path: Path
 ) -> None:
     """The story: one that came through a symbolic link took the journal over, had another key, and both ended."""
@@ -274,7 +274,7 @@ def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
     assert found == []
 
 
-def test_a_game_has_one_result_and_a_step_whose_result_is_refused_is_none(journal: DatabaseJournal) -> None:
+def test_a_game_has_one_result_and_a_step_with_a_refused_result_is_not_stored(journal: DatabaseJournal) -> None:
     first = Batch(games=[opened()], steps=[step(1)], ended_games=[ended()])
     journal.commit(first)
     journal.commit(first)  # the answer was lost
@@ -295,7 +295,7 @@ def test_an_annulment_is_of_the_result_that_is_meant_and_the_first_one_stands(jo
     assert [(each.annulled_at, each.annulled_by) for each in journal.results()] == [(3000, "desk"), (None, None)]
 
 
-def test_a_journal_of_the_version_before_results_gets_them_and_keeps_what_it_has(path: Path) -> None:
+def test_a_journal_without_a_results_table_is_migrated_with_its_games_intact(path: Path) -> None:
     with contextlib.closing(DatabaseJournal(str(path))) as journal:
         journal.commit(Batch(games=[opened()], steps=[step(1, proof=PROOF)], ended=False))
         config = alembic.config.Config()

@@ -37,7 +37,7 @@ def learn(keyring: Keyring, *numbers: int) -> None:
         assert keyring.learn("", member(keyring), salt(number), bytes([number]))
 
 
-def test_only_the_latest_salts_of_a_team_are_kept(keyring: Keyring) -> None:
+def test_only_the_latest_salts_of_a_team_are_stored(keyring: Keyring) -> None:
     learn(keyring, *range(MAX_SALTS + 3))
     assert list(member(keyring).keys) == [salt(number) for number in range(3, MAX_SALTS + 3)]
     assert member(keyring).keys[salt(MAX_SALTS)] == bytes([MAX_SALTS])
@@ -69,7 +69,7 @@ def test_another_secret_opens_nothing_and_spends_from_the_same_buckets(keyring: 
     assert [each.name for each in keyring.learned] == ["bob"]
 
 
-def test_a_key_of_a_team_that_is_gone_or_has_another_secret_is_not_learned(keyring: Keyring) -> None:
+def test_a_key_of_a_removed_team_or_an_old_secret_is_not_stored(keyring: Keyring) -> None:
     ann, bob = member(keyring), member(keyring, "bob")
     keyring.admit("", "ann", "rotated", NOW)
     keyring.retain("", ["ann"])

@@ -57,9 +57,7 @@ def test_a_team_that_leaves_is_off_the_list_with_all_that_was_retained_of_it(sta
 
 
 @pytest.mark.parametrize("game", [1, None])
-def test_a_complete_fleet_starts_no_game_any_more_and_another_one_takes_its_place(
-    stage: Stage, game: int | None
-) -> None:
+def test_a_fleet_of_a_team_that_left_starts_no_game_until_it_is_placed_again(stage: Stage, game: int | None) -> None:
     place(stage, ANN, 1)
     place(stage, BOB, 2)
     leave(stage, ANN, game)
@@ -87,7 +85,7 @@ def left_and_came_back() -> Played:
     return played.fight()
 
 
-def test_a_team_that_has_not_noted_that_it_left_is_told_of_it() -> None:
+def test_a_proof_that_lacks_the_teams_own_leave_is_reported() -> None:
     played = left_and_came_back()
     gone = played.names[0]
     notes: list[dict[str, Any]] = []
@@ -161,7 +159,7 @@ def test_a_team_that_is_struck_off_after_the_lobbys_time_is_in_the_game(register
     assert not [payload for topic, payload in stage.received if topic == "/game/log" and b'"strike"' in payload]
 
 
-def test_a_key_of_the_former_secret_that_comes_late_is_not_learned() -> None:
+def test_a_late_key_of_a_former_secret_is_not_stored() -> None:
     """The recap's key was being derived when the team came back with another secret."""
     name = TEAMS[0]
     gate = Authenticator(executor=(worker := Deriver()))

@@ -48,7 +48,7 @@ def test_a_file_has_one_writer_and_only_its_owner_reads_it(file: LinesFile, path
         (b'{"fo', False, b'{"form":2}\n'),
     ],
 )
-def test_a_file_that_is_begun_again_goes_on_after_its_last_whole_line(
+def test_a_reopened_lines_file_continues_after_its_last_whole_line(
     there: bytes, anew: bool, then: bytes, path: Path
 ) -> None:
     path.write_bytes(there)
@@ -108,7 +108,7 @@ def test_a_file_whose_writing_failed_is_taken_as_written(
     assert file.is_as_written()
 
 
-def test_a_line_that_stands_twice_counts_once_and_one_that_differs_is_refused() -> None:
+def test_a_repeated_line_counts_once_and_a_contradicting_one_is_refused() -> None:
     seen: dict[object, tuple[int, object]] = {}
     lines = [("a", 1), ("b", 2), ("a", 1)]
     assert [is_new(seen, key, number, line) for number, (key, line) in enumerate(lines, start=1)] == [True, True, False]

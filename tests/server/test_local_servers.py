@@ -52,7 +52,7 @@ def test_the_file_of_a_running_server_has_no_password(tmp_path: Path) -> None:
     assert (found.settings.broker, found.settings.journal) == ("mqtt://far:1883", "postgresql://")
 
 
-def test_the_file_of_a_killed_server_is_removed(tmp_path: Path) -> None:
+def test_the_announcement_file_of_a_killed_server_is_removed(tmp_path: Path) -> None:
     with announced(settings(tmp_path), "mqtt://127.0.0.1:7000", None):
         left = file_of(tmp_path).with_name("roster.json.left.serving")
         left.write_bytes(file_of(tmp_path).read_bytes())  # but nobody holds this one

@@ -43,7 +43,7 @@ def test_the_log_has_all_public_announcements_and_nothing_else() -> None:
         assert _announced(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
 
 
-def test_a_payload_is_framed_as_the_contract_says() -> None:
+def test_a_log_payload_is_framed_as_the_contract_requires() -> None:
     key = nacl.signing.VerifyKey(IDENTITY.signing_key)
     for payload in PAYLOADS:
         text = payload[9:-99]
@@ -68,7 +68,7 @@ def _all_announced(played: Played, skipped: int = 0) -> list[bytes]:
     return received
 
 
-def test_the_lobby_is_said_once_more_when_the_game_begins() -> None:
+def test_the_log_of_the_lobby_is_published_again_when_the_game_begins() -> None:
     received = _all_announced(PLAYED)
     begun = next(n for n, payload in enumerate(PAYLOADS) if b'{"state":{"state":"turn"}}' in payload)
     assert received == [*PAYLOADS[:begun], *PAYLOADS]
@@ -91,7 +91,7 @@ def _followed(payloads: list[bytes], key: bytes | None = None) -> LogChain:
     return chain
 
 
-def test_a_client_catches_a_server_that_takes_back_what_it_said() -> None:
+def test_a_client_detects_a_server_that_replaces_a_signed_log_entry() -> None:
     def other(entries: Entries) -> None:
         entries[2]["step"]["at"] += 1
 
@@ -145,7 +145,7 @@ LATER = b'{"n":0,"open":{"log":%d}}' % (form.LOG_VERSION + 1)
     ],
     ids=["later", "later, signed", "none", "none, signed", "longest", "too long"],
 )
-def test_what_is_signed_and_no_entry_of_this_version_is_the_servers_fault_unless_it_is_of_a_later_one(
+def test_a_signed_non_entry_is_the_servers_fault_unless_of_a_later_version(
     text: bytes, key: bytes | None, code: str, fault: Fault
 ) -> None:
     with pytest.raises(LogError) as raised:

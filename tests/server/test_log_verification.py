@@ -79,7 +79,7 @@ def _text(entries: Entries, change: Callable[[str], str]) -> None:
 
 @pytest.mark.parametrize("book", BOOKS, ids=[book.name for book in BOOKS])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_game_by_any_book_is_proven_fair(book: RuleBook, seed: int) -> None:
+def test_the_log_of_a_game_by_any_rule_book_verifies_as_fair(book: RuleBook, seed: int) -> None:
     report = verify(Played(seed, book, players=3, trouble=0.1).play().proof())
     assert report.finding is None
     assert [game.ended for game in report.games] == [True]
@@ -206,7 +206,7 @@ def test_a_server_that_cheats_is_found_out(name: str) -> None:
         assert finding.line == line
 
 
-def test_a_teams_message_has_a_say_in_the_draw() -> None:
+def test_a_teams_message_influences_the_draw_of_the_starter() -> None:
     """The same secret and the same boards; only the random bytes of one message differ."""
     starters = set()
     for number in range(20):
@@ -221,7 +221,7 @@ def test_a_teams_message_has_a_say_in_the_draw() -> None:
 # --- two stories -------------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_tells_two_stories_of_a_game_is_found_out_though_both_are_consistent() -> None:
+def test_two_consistent_but_different_logs_of_a_game_convict_the_server() -> None:
     one, other = Played("story", SMALL).lobby(), Played("story", SMALL).lobby()
     other.random.seed(5)
     first, second = (
@@ -269,7 +269,7 @@ def test_a_note_that_was_changed_accuses_nobody_and_a_changed_message_does_not_p
                 assert report.finding is not None
 
 
-def test_a_note_has_nothing_secret() -> None:
+def test_a_proofs_note_of_a_sent_command_contains_nothing_secret() -> None:
     assert write_sent("a", "/game/request_participation", b'{"name":"a","secret":"x"}') is None
     payload = b'{"data":{"x":3,"y":4},"signature":"sealed"}'
     note = write_sent("a", "/players/b/fire", payload)
@@ -286,7 +286,7 @@ def test_a_note_has_nothing_secret() -> None:
 # --- proof files in the making -----------------------------------------------------------------------------------
 
 
-def test_a_file_of_wrong_lines_is_given_up_after_a_thousand_and_the_first_is_named() -> None:
+def test_verification_stops_after_a_thousand_bad_lines_and_names_the_first() -> None:
     read = 0
 
     def lines() -> Iterator[bytes]:
@@ -373,7 +373,7 @@ def _begun(lines: list[bytes]) -> int:
     return next(number for number, announced in enumerate(steps) if any("turn" in each for each in announced))
 
 
-def test_lobbies_of_which_a_team_heard_a_part_are_no_fault_of_its_proof() -> None:
+def test_partly_received_lobbies_are_no_fault_of_a_teams_proof() -> None:
     elsewhere = Played("elsewhere", SMALL, trouble=0.3, number=2).play().proof()
     begun = _begun(elsewhere)
     for lobby in (elsewhere[2:begun], [*elsewhere[:2], *elsewhere[4:begun]], elsewhere[begun - 1 : begun]):
@@ -386,7 +386,7 @@ def test_lobbies_of_which_a_team_heard_a_part_are_no_fault_of_its_proof() -> Non
         assert spectators.fault is Fault.INCOMPLETE
 
 
-def test_a_forgery_in_a_partly_heard_lobby_is_found() -> None:
+def test_a_forgery_in_a_partly_received_lobby_is_found() -> None:
     elsewhere = Played("elsewhere", SMALL, number=2).play().proof()
     begun = _begun(elsewhere)
     other = cheated(elsewhere, lambda entries: entries[3]["step"].update(at=7))

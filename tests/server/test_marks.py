@@ -19,7 +19,7 @@ def message(payload: bytes, topic: str = SHOT) -> Inbound:
     return Inbound(topic, payload, retain=False, mid=7, qos=1, connection=3)
 
 
-def test_a_mark_names_the_publisher_and_is_taken_off() -> None:
+def test_a_publisher_mark_is_removed_from_the_payload_and_recorded() -> None:
     marks = Marks()
     assert marks.take_off([message(MARK + b"{}")]) == [message(b"{}")._replace(publisher="0123456789abcdef")]
 
@@ -38,7 +38,7 @@ def test_commands_that_come_past_the_front_are_reported_once(caplog: pytest.LogC
     assert caplog.text.count("without the front") == 1
 
 
-def test_the_front_marks_what_the_server_wants_to_be_marked_in_a_buffer_of_the_size_that_it_knows() -> None:
+def test_the_front_marks_the_servers_commands_and_its_buffer_sizes_agree() -> None:
     script, config = ((DEPLOY / name).read_text() for name in ("front.lua", "front.cfg"))
     listed = re.search(r"COMMANDS = {(.*)}", script)
     assert listed is not None

@@ -416,7 +416,7 @@ def test_games_that_differ_in_hidden_cells_look_the_same(first: int) -> None:
         assert not _difference(seed)
 
 
-def test_pairs_differ_and_leave_somebody_uninvolved() -> None:
+def test_twin_games_differ_and_have_a_player_not_involved() -> None:
     """Otherwise the test above compares a game with itself, or nobody's stream."""
     pairs = [draw_pair(seed) for seed in range(60)]
     assert sum(plan != twin.plan for plan, twin in pairs) > 50
@@ -429,7 +429,7 @@ def test_pairs_differ_and_leave_somebody_uninvolved() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, PAIRS // 5, 10))
-def test_the_log_tells_hidden_cells_by_nothing_but_commitments(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_depends_on_hidden_cells_only_through_commitments(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the one function replaced that commits to them, the log is the same byte for byte."""
     monkeypatch.setattr("salvo_server.core.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
     for seed in range(first, first + 10):

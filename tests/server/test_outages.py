@@ -170,7 +170,7 @@ PAIRS = [(state, event) for state in get_args(Presence) for event in get_args(Ev
 
 
 @pytest.mark.parametrize(("state", "event"), PAIRS)
-def test_in_every_state_every_event_has_its_consequences(state: Presence, event: Event) -> None:
+def test_every_event_during_an_outage_has_its_specified_effects_in_every_state(state: Presence, event: Event) -> None:
     bench = Bench(state)
     target, done = DONE[state][event]
     bench.happen(event)
@@ -178,7 +178,7 @@ def test_in_every_state_every_event_has_its_consequences(state: Presence, event:
     assert bench.state() == target
 
 
-def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() -> None:
+def test_the_outage_table_has_no_duplicate_and_reads_or_holds_only_messages() -> None:
     pairs = [(source, line.event) for line in OUTAGES for source in line.sources]
     assert len(set(pairs)) == len(pairs)
     assert {line.event for line in OUTAGES if line.action in ("read", "hold")} == {"messages arrive"}
@@ -187,7 +187,7 @@ def test_no_pair_stands_twice_in_the_table_and_only_messages_are_read_or_held() 
 
 
 @pytest.mark.parametrize("state", ["serving", "just back", "journal stalled"])
-def test_the_last_word_of_a_server_that_ends_with_a_stalled_journal_is_that_it_is_offline(state: Presence) -> None:
+def test_a_server_that_ends_with_a_stalled_journal_publishes_offline_last(state: Presence) -> None:
     """It was `paused`, which then stood at the broker until the next server came."""
     bench = Bench(state)
     bench.journal.refuses = True

@@ -177,7 +177,7 @@ def banks(service: Service) -> dict[str, int]:
     return {player.name: player.bank_ms for player in service.tables[""].referee.match.players.values()}
 
 
-def test_the_way_to_the_broker_and_back_is_credited(world: BankWorld) -> None:
+def test_the_brokers_delay_is_not_charged_to_a_teams_time_bank(world: BankWorld) -> None:
     world.join()
     assert json.loads(world.table.retained["/game/rules"])["bank_seconds"] == 10
     assert world.table.referee.current is not None

@@ -63,7 +63,7 @@ def test_a_message_that_anybody_could_send_does_not_remove_a_placed_ship() -> No
     assert APPROVED not in dict(stage.received)
 
 
-def test_an_empty_lobby_says_0_and_an_empty_list_from_the_start_and_after_every_game() -> None:
+def test_an_empty_lobby_publishes_count_0_and_an_empty_list_also_after_a_game() -> None:
     stage = Stage((), play=False, limits=Limits(players=2))
     stage.wait(0)  # until the server has heard what the broker retains
     assert [stage.edge.retained[f"/players/{name}"] for name in ("count", "list")] == [b"0", b"[]"]

@@ -20,11 +20,11 @@ LINE = b"PROXY TCP4 203.0.113.9 0.0.0.0 0 0\r\n"
         (b"PROXY TCP4 nobody\r\n", "", b"PROXY TCP4 nobody\r\n"),
     ],
 )
-def test_a_line_names_the_visitor_and_is_taken_off(sent: bytes, visitor: str, rest: bytes) -> None:
+def test_a_proxy_line_names_the_visitor_and_is_removed(sent: bytes, visitor: str, rest: bytes) -> None:
     assert read_visitor(sent) == (visitor, rest)
 
 
-def test_a_line_is_waited_for_as_long_as_it_may_be_one() -> None:
+def test_a_proxy_line_is_awaited_only_while_it_can_still_be_valid() -> None:
     assert all(is_cut_off(LINE[:size]) for size in range(len(LINE)))
     assert not is_cut_off(LINE)
     assert not is_cut_off(b"\x10")

@@ -121,7 +121,7 @@ class _Full(JournalWrapper):
         super().commit(batch)
 
 
-def test_a_server_that_ended_in_peace_begins_anew_unless_it_is_told_to_go_on(world: World) -> None:
+def test_a_cleanly_ended_server_starts_a_new_game_unless_set_to_resume(world: World) -> None:
     world.join()
     world.fire(2)
     world.service.go_offline()
@@ -164,7 +164,7 @@ def test_a_journal_that_was_tampered_with_starts_no_game(world: World, change: s
     assert "--journal" in caught.value.text
 
 
-def test_whatever_moves_a_table_has_a_form_in_the_journal() -> None:
+def test_every_input_of_a_table_can_be_stored_in_the_journal() -> None:
     assert {type(read_input(write_input(each))) for each in INPUTS} == set(get_args(m.Input))
 
 

@@ -52,7 +52,7 @@ def test_a_round_is_announced_once_it_is_complete() -> None:
     assert own.shots == (m.OwnShot(1, "b", 1, 1), m.OwnShot(1, "b", 2, 1))
 
 
-def test_two_that_sink_each_other_in_one_round_tie() -> None:
+def test_two_players_that_sink_each_other_in_one_round_tie() -> None:
     referee = playing(SMACKDOWN, "a", "b")
     fire(referee, "b", (1, 1), (2, 1))
     fire(referee, "a", (1, 1), (2, 1))
@@ -82,7 +82,7 @@ def test_a_skip_with_shots_fired_is_no_silence_and_one_without_is() -> None:
 # --- points -------------------------------------------------------------------------------------------------------
 
 
-def test_a_game_for_points_ends_when_everybody_sleeps_and_one_that_wakes_goes_on() -> None:
+def test_a_points_game_ends_when_all_players_are_idle_and_one_shot_prolongs_it() -> None:
     referee = playing(XBS, "a", "b", empty_turns=2)
     now = NOW
     for _ in range(3):
@@ -147,7 +147,7 @@ def test_a_player_that_skips_is_not_gone() -> None:
 # --- the others ---------------------------------------------------------------------------------------------------
 
 
-def test_another_one_begins_from_game_to_game() -> None:
+def test_the_starter_changes_from_game_to_game() -> None:
     referee = playing(SPACED, "bob", "ann", over_ms=1000)
     begun = []
     for order in (("ann", "bob"), ("ann", "bob"), ("bob", "ann")):
@@ -169,7 +169,7 @@ def test_another_one_begins_from_game_to_game() -> None:
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
 @pytest.mark.parametrize("moves", [1, 2, 3, 5])
-def test_a_recap_gives_the_view_that_was_there(book: RuleBook, moves: int) -> None:
+def test_a_recap_restores_the_view_of_a_session(book: RuleBook, moves: int) -> None:
     """Also in the middle of a round, where the own shots wait and those of others are nobody's business."""
     table = Table(seat_of(book), no_status)
     table.open()

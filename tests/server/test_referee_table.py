@@ -424,7 +424,7 @@ TIMES_AND_WORDS = (Event.HOST_EXTEND, Event.HOST_PAUSE, Event.HOST_RESUME, Event
 @pytest.mark.parametrize(
     "case", CASES, ids=lambda case: f"{case.stage.__name__}-{case.event.name}-{case.announced or 0}"
 )
-def test_an_input_in_a_state_gives_what_is_expected(case: Case) -> None:
+def test_the_referee_answers_each_input_in_each_state_as_listed(case: Case) -> None:
     referee, announced, changed = run(case)
     assert written(announced) == case.announced
     assert type(referee.stage) is case.then
@@ -437,7 +437,7 @@ def test_an_input_in_a_state_gives_what_is_expected(case: Case) -> None:
         assert changed
 
 
-def test_all_that_follows_from_an_input_in_a_state_is_what_the_table_says() -> None:
+def test_the_referee_handles_every_input_in_every_state_as_its_table_specifies() -> None:
     for stage, event in product(STATES, Event):
         cases = [case for case in CASES if (case.stage, case.event) == (stage, event)]
         assert cases, (stage, event)
@@ -513,7 +513,7 @@ def test_an_input_after_a_deadline_comes_into_the_state_after_it(
     assert last == (m.StateChanged(State.LOBBY) if stage is Over else m.CommandRefused("a", "not_json", "?"))
 
 
-def test_a_void_shot_is_a_repetition_once_all_void_ones_have_come() -> None:
+def test_a_void_last_shot_counts_as_a_repeat_once_received() -> None:
     referee = over()
     winning = m.ShotContext(1, 3, 2, "b")
     shot = m.Fire("a", "b", 2, 2, winning)

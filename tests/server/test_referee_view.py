@@ -54,7 +54,7 @@ def test_a_delayed_view_shows_how_things_stood_and_not_how_they_stand() -> None:
     assert late.views.deadline() is None
 
 
-def test_the_end_is_shown_and_the_reset_clears_it_before_the_next_lobby_is_said() -> None:
+def test_the_referees_view_shows_the_end_and_is_cleared_before_the_next_lobby() -> None:
     room = Room(0, {"alice": ALICE, "bob": BOB}, over_ms=60_000, empty_turns=1)
     room.do(m.TimePassed(), room.now + TURN_MS)
     over = room.seen()[-1]

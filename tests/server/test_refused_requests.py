@@ -49,7 +49,7 @@ def ask(stage: Stage, request: object, team: str | None = None) -> None:
         f'{{"name": "red", "secret": "{SECRET}"',
     ],
 )
-def test_the_answer_has_no_value_as_it_might_be_a_secret(stage: Stage, request_: object) -> None:
+def test_a_refused_request_is_answered_without_its_values(stage: Stage, request_: object) -> None:
     ask(stage, request_)
     [(_, text)] = stage.received
     assert SECRET.encode() not in text
@@ -132,7 +132,7 @@ def learnt(stage: Stage) -> str:
     return team
 
 
-def test_a_flood_of_refused_shots_is_kept_up_to_a_bound() -> None:
+def test_a_flood_of_refused_shots_is_recorded_only_up_to_a_bound() -> None:
     stage = Stage()
     team = learnt(stage)
     burned = stage.gate.counts["opened"]
@@ -144,7 +144,7 @@ def test_a_flood_of_refused_shots_is_kept_up_to_a_bound() -> None:
     assert flood(stage, team, 300) == REFUSALS.a_second
 
 
-def test_a_flood_of_a_shot_that_counted_signed_anew_is_kept_up_to_a_bound() -> None:
+def test_a_flood_of_re_signed_copies_of_a_counted_shot_is_rate_limited() -> None:
     stage = Stage()
     team, target = stage.current, stage.others()[0]
     assert stage.referee.game is not None

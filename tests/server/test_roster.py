@@ -117,7 +117,7 @@ def test_damage_is_named_and_nothing_is_written_over_it(roster: Roster, damage: 
         assert roster.path.read_text() == damage
 
 
-def test_a_roster_that_is_lost_is_not_begun_anew_without_being_told(roster: Roster) -> None:
+def test_a_lost_roster_is_not_replaced_by_a_new_one_without_the_option(roster: Roster) -> None:
     """One team that was added to a lost roster threw out all others, of the server that ran, too."""
     roster.add("red")
     stored = roster.path.rename(roster.path.with_name("away"))
@@ -138,7 +138,7 @@ def test_a_roster_that_is_lost_is_not_begun_anew_without_being_told(roster: Rost
         assert lost.members() == ()
 
 
-def test_a_roster_where_nobody_may_look_has_not_begun(tmp_path: Path) -> None:
+def test_a_roster_path_that_the_system_refuses_counts_as_not_begun(tmp_path: Path) -> None:
     assert not has_begun(tmp_path / ("x" * 300))  # which the system refuses to look for
 
 

@@ -29,7 +29,7 @@ def test_the_last_free_user_is_found_however_many_there_are() -> None:
 
 
 @pytest.mark.parametrize(("screens", "tried"), [(1, 1), (4, 4), (200, MAX_TRIES)])
-def test_when_all_are_in_use_it_is_said(screens: int, tried: int) -> None:
+def test_an_error_reports_that_all_viewer_users_are_in_use(screens: int, tried: int) -> None:
     with pytest.raises(ConnectionLost, match="account_in_use: all viewers of this account are in use") as caught:
         look_for(set(), screens, 1)
     assert caught.value.text.count("hall.") == tried

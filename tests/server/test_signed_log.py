@@ -60,7 +60,7 @@ def test_a_team_that_does_not_play_gets_no_resend(world: AskedWorld) -> None:
     assert world.announced(2) == []
 
 
-def test_no_portion_leaves_before_the_broker_has_the_one_before(world: AskedWorld) -> None:
+def test_a_portion_of_the_log_is_sent_after_the_previous_one_is_delivered(world: AskedWorld) -> None:
     world.play()
     world.announced()
     world.ask(0)
@@ -93,7 +93,7 @@ def test_a_resend_waits_while_the_broker_is_away_or_the_journal_takes_nothing(wo
     assert world.announced(3) == world.first_received()  # again, and that the turn begins anew
 
 
-def test_many_tables_share_a_portion(world: AskedWorld) -> None:
+def test_resends_of_many_tables_share_one_portion(world: AskedWorld) -> None:
     logs = {str(number): TableLog(world.table.header, IDENTITY) for number in range(MAX_ENTRIES + 8)}
     resends = Resends(logs)
     for table in logs:
@@ -121,7 +121,7 @@ def test_a_lobby_in_which_nothing_happened_is_the_same_game_after_a_crash(logged
     assert logged.first_received() == before
 
 
-def test_a_game_of_before_goes_on_and_only_the_next_one_is_drawn_otherwise(tmp_path: Path) -> None:
+def test_a_change_of_the_draw_takes_effect_with_the_next_game(tmp_path: Path) -> None:
     """A journal that a server without an identity has begun, with headers that name no draw."""
     world = LoggedWorld(tmp_path / "a.journal", identity=None, draw="seed")
     world.join()

@@ -27,7 +27,7 @@ from salvo_server.standings.live import CountedJournal, LiveStandings
 TOPIC = "/game/standings"
 
 
-def test_the_largest_standings_fit_into_a_message_and_say_how_many_teams_there_are() -> None:
+def test_the_largest_standings_fit_into_a_message_and_count_all_teams() -> None:
     names = [f"{number:04}".rjust(32, "x") for number in range(400)]
     order = [names[first : first + 4] for first in range(0, 400, 4)]
     results = [

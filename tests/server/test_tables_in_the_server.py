@@ -48,10 +48,12 @@ class Report(Inside):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_course_of_a_recorded_game_says(case: Case) -> None:
+def test_a_recorded_game_shows_of_a_table_what_every_follower_shows(case: Case) -> None:
     case.check(Recorded())
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_report_of_a_server_says(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_report_shows_of_a_table_what_every_follower_shows(
+    case: Case, capsys: pytest.CaptureFixture[str]
+) -> None:
     case.check(Report(capsys))

@@ -13,7 +13,7 @@ from salvo.errors import SalvoError
 from salvo_server.commands.tls import make_certificates, tls
 
 
-def test_a_set_is_made_with_the_key_for_its_owner_only(tmp_path: Path) -> None:
+def test_tls_certificates_are_made_with_a_private_key_file(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "tls"
     made = CliRunner().invoke(tls, [str(folder), "--host", "broker.example", "--host", "192.0.2.7"])
     assert made.exit_code == 0, made.output

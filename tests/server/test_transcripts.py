@@ -111,7 +111,7 @@ def test_a_file_that_was_cut_names_the_first_line_that_is_not_whole(length: int)
     assert _named_line([line + b"\n" for line in whole.split(b"\n")[:-1]] + _rest(whole)) == whole.count(b"\n") + 1
 
 
-def test_a_file_without_its_end_says_whether_the_game_was_over() -> None:
+def test_a_truncated_transcript_is_refused_with_whether_the_game_was_over() -> None:
     for stored, reason in ((-1, "the end line is missing"), (-40, "the file ends before the game is over")):
         with pytest.raises(TranscriptError, match=f"transcript_cut: .*: {reason};"):
             check(parse_transcript(LINES[:stored], "FILE"))
@@ -145,7 +145,7 @@ def test_equal_games_are_equal_files_and_small(file: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["hello\n", "[]\n", "\x00\n", "\u00e4" * 70_000, "from salvo import Bot\n"])
-def test_something_else_is_no_transcript(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_transcript_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text(text)
     assert _error(path).startswith(f"not_a_transcript: {path} is not a recorded game; name a file that --record ")

@@ -66,7 +66,7 @@ def test_no_invariant_breaks_by_other_rules(rules: str) -> None:
         assert not report.wrong, f"{report.wrong}; again: {run.command(seed, rules=rules)}"
 
 
-def test_one_seed_is_one_course_of_events() -> None:
+def test_a_simulation_with_the_same_seed_and_faults_repeats_exactly() -> None:
     drawn = game.draw(3).faults
     assert drawn
     first, again, without = game.run(SHORT, drawn), game.run(SHORT, drawn), game.run(SHORT, [])
@@ -106,7 +106,7 @@ def test_a_team_that_comes_back_to_its_whole_fleet_in_a_lobby_of_before_accuses_
     assert (report.wrong, report.happened) == ("", drawn)
 
 
-def test_a_broker_that_is_killed_while_a_client_comes_hears_nothing_of_it() -> None:
+def test_a_broker_killed_while_a_client_connects_receives_nothing_from_it() -> None:
     """It went on hearing, and what was on its way then was lost for ever on a connection that seemed to live."""
     drawn = faults.parse(
         "server.commit.after@lobby#5=crash:server:1.357,server.decode.before@turn#2=crash:broker:0.291:all,"
@@ -147,7 +147,7 @@ def test_an_empty_lobby_that_is_opened_with_other_settings_is_the_same_game() ->
     assert played_by == [(1, 120_000), (2, 120_000), (2, 121_000), (3, 121_000)]
 
 
-def test_faults_are_read_as_they_are_written() -> None:
+def test_drawn_faults_are_parsed_back_unchanged() -> None:
     drawn = [fault for seed in range(50) for fault in game.draw(seed).faults]
     assert {fault.action for fault in drawn} == {"crash", "cut", "disk", "lose", "slow", "stop"}
     assert faults.parse(faults.write(drawn)) == drawn

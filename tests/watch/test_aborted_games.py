@@ -59,7 +59,7 @@ def test_the_last_frame_of_an_aborted_game_has_no_winner_and_nobody_to_fire(game
 
 
 @pytest.mark.parametrize(("minor", "place"), [(None, 1), (1, 1), (2, 0)])
-def test_nobody_has_a_place_in_an_aborted_game_but_in_games_of_earlier_versions(minor: int | None, place: int) -> None:
+def test_an_aborted_game_has_places_only_in_records_of_earlier_versions(minor: int | None, place: int) -> None:
     steps = aborted(3, minor=minor).steps
     shown = [each.place for each in steps[-1].announcements if isinstance(each, m.PlayerStats)]
     assert shown == [place, place]

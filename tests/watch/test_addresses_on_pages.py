@@ -28,7 +28,7 @@ def test_a_hall_that_others_reach_names_their_address_on_the_machine_itself_too(
     assert "http://10.1.2.3:8080/sdk" in page
 
 
-def test_a_hall_that_only_its_own_machine_reaches_has_no_code_and_says_what_opens_it() -> None:
+def test_a_page_only_its_machine_reaches_has_no_qr_code_and_shows_how_to_open_it() -> None:
     page = hall("http://127.0.0.1:8080", "127.0.0.1:8080")
     assert "Only this machine reaches this page" in page
     assert "qr.svg" not in page

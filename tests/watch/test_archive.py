@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.long
-def test_filters_leave_the_games_that_are_asked_for(folder: Path) -> None:
+def test_archive_filters_select_the_matching_games(folder: Path) -> None:
     archive = _archive(folder)
     assert len(archive.find(Query())) == 5
     for query, names in (

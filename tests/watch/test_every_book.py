@@ -196,7 +196,7 @@ def test_a_session_takes_up_a_recap_in_mid_game(book: RuleBook, turns: int) -> N
     [(book, turns) for book in BOOKS.values() for turns in (60, 10**9)] + [(book, 60) for book in EACH_SHOT_ANNOUNCED],
     ids=lambda value: value.name if isinstance(value, RuleBook) else str(value),
 )
-def test_a_recap_that_leaves_turns_out_tells_the_present_all_the_same(
+def test_a_recap_that_omits_turns_still_gives_the_present_state(
     book: RuleBook, turns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = Game(book, 3, 1).play(turns)

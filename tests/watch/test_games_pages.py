@@ -122,7 +122,7 @@ def _listed(path: Path) -> Sequence[Entry]:
         {"text": "\x00\u202e" * 20},
     ],
 )
-def test_what_is_asked_for_is_text_on_the_page_and_nothing_else(site: Site, query: dict[str, str]) -> None:
+def test_a_search_query_appears_on_the_page_only_as_text(site: Site, query: dict[str, str]) -> None:
     answer = site.get("/games", **query)
     assert answer.status == 200
     read = Read(answer.text)
@@ -180,7 +180,7 @@ def test_luck_and_skill_are_reckoned_once_and_are_then_on_the_games_page(site: S
     assert all(line in page for line in lines)
 
 
-def test_a_game_that_cannot_be_executed_says_so_and_nothing_of_its_content(folder: Path, site: Site) -> None:
+def test_a_game_that_cannot_be_replayed_is_an_error_page_without_its_content(folder: Path, site: Site) -> None:
     [found] = _ids(site.get("/games", text="spaced-2-2"))
     file = folder / "spaced-2-2.jsonl.gz"
     whole = file.read_bytes()
@@ -217,7 +217,7 @@ def pixels(png: bytes) -> list[bytes]:
     return [lines[first + 1 : first + 1 + width] for first in range(0, len(lines), width + 1)]
 
 
-def test_a_link_to_a_game_or_a_turn_says_who_plays_and_has_a_picture_of_the_boards(site: Site, id_: str) -> None:
+def test_a_link_preview_of_a_game_or_turn_has_the_players_and_a_picture(site: Site, id_: str) -> None:
     whole, turn = (text_of(site.get(f"/games/{id_}", **query).text) for query in ({}, {"turn": "3"}))
     names, _, game = whole["title"].partition(": game ")
     first, second = names.split(" against ")

@@ -20,7 +20,7 @@ def _run(*arguments: str) -> Any:
     return CliRunner().invoke(command, arguments)
 
 
-def test_the_command_writes_a_page_and_says_so(tmp_path: Path) -> None:
+def test_replay_writes_a_page_and_prints_its_path(tmp_path: Path) -> None:
     file, page = str(GOLDEN / "2-players-1.jsonl.gz"), tmp_path / "game.html"
     replay = golden_replay("2-players-1")
     done = _run(file, "--html", str(page))
@@ -48,7 +48,7 @@ def test_a_proof_file_has_a_page_too(tmp_path: Path) -> None:
         (("--check",), "ask for one at a time"),
     ],
 )
-def test_a_page_that_cannot_be_is_not_written(arguments: Sequence[str], code: str, tmp_path: Path) -> None:
+def test_replay_writes_no_page_for_impossible_arguments(arguments: Sequence[str], code: str, tmp_path: Path) -> None:
     page = tmp_path / "game.html"
     done = _run(str(GOLDEN / "2-players-1.jsonl.gz"), "--html", str(page), *arguments)
     assert done.exit_code
@@ -56,6 +56,6 @@ def test_a_page_that_cannot_be_is_not_written(arguments: Sequence[str], code: st
     assert not page.exists()
 
 
-def test_a_page_that_has_no_place_is_told_with_it(tmp_path: Path) -> None:
+def test_a_game_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     done = _run(str(GOLDEN / "2-players-1.jsonl.gz"), "--html", str(tmp_path / "nowhere" / "game.html"))
     assert "html_unwritable" in str(done.exception)

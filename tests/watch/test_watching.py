@@ -30,7 +30,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_views, "PATIENCE_SECONDS", -1.0)
 
 
-def test_facts_that_somebody_makes_up_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_watcher_stores_a_bounded_number_of_made_up_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_state, "MAX_FACTS", 10)
     held, watcher = connected(Watcher, "")
     for number in range(50):
@@ -68,13 +68,13 @@ def test_the_account_is_that_of_the_url_or_of_the_environment(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_who_hears_nothing_at_all_is_told_so() -> None:
+def test_a_watcher_that_receives_nothing_prints_a_notice() -> None:
     _, watcher = connected(Watcher, "blue")
     [line] = lines(watcher)
     assert "nothing is known of table 'blue'" in line
 
 
-def test_nobody_moves_the_cursor_of_whoever_looks_on() -> None:
+def test_published_text_cannot_control_a_watchers_terminal() -> None:
     """On an open broker anybody says anything: a winner's name may clear the screen and forge what stands there."""
     held, watcher = connected(Watcher, "")
     begin(held)
@@ -91,7 +91,7 @@ def test_nobody_moves_the_cursor_of_whoever_looks_on() -> None:
 # --- the chat -----------------------------------------------------------------------------------------------------
 
 
-def test_everybody_sees_what_is_said_to_everybody_below_the_news() -> None:
+def test_a_watcher_shows_public_chat_below_the_game_news() -> None:
     held, watcher = connected(Watcher, "")
     assert "/game/chat" in held.filters
     begin(held)
@@ -141,14 +141,14 @@ def test_a_further_tables_status_is_that_of_the_first_table() -> None:
 
 
 @pytest.mark.parametrize("topic", ["#", "/#", "/+/game/server", "/game/state", "nowhere", "/a b/game/server"])
-def test_a_status_topic_that_is_none_is_not_subscribed(topic: str) -> None:
+def test_an_invalid_status_topic_is_not_subscribed(topic: str) -> None:
     held, watcher = connected(Watcher, "second")
     before = list(held.filters)
     held.say(m.ServerStatus(True, "1", 1, "open", topic), table="second")
     assert (lines(watcher), held.filters) == ([], before)
 
 
-def test_another_user_is_told_of_when_the_broker_has_let_it_in() -> None:
+def test_a_watcher_reports_its_new_user_once_the_broker_has_accepted_it() -> None:
     """The story: with a wrong secret it said "looking on as hall.1 now" and was refused."""
     held, watcher = connected(Watcher, "")
     watcher.change_user("hall.2")

@@ -22,6 +22,8 @@ from watch.any_messages import SMALL_BOOKS, Contest
     name=st.sampled_from(sorted(SMALL_BOOKS)),
     pace_ms=st.sampled_from((None, 800)),
 )
-def test_a_watcher_knows_what_is_so_whenever_it_comes(seed: int, players: int, name: str, pace_ms: int | None) -> None:
+def test_a_watcher_that_joins_at_any_time_knows_the_present_state(
+    seed: int, players: int, name: str, pace_ms: int | None
+) -> None:
     contest = Contest(SMALL_BOOKS[name], players, seed, pace_ms)
     contest.live()

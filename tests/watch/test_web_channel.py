@@ -14,7 +14,7 @@ _ALIVE = b"event: alive\ndata:\n\n"
 _NEWS = frame_of(b'"news"')
 
 
-def test_a_stream_without_news_says_that_it_is_alive_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_event_stream_sends_keep_alives_and_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "ALIVE_SECONDS", 0.0)
 
     async def run() -> None:

@@ -36,7 +36,7 @@ def test_a_chunk_exists_when_its_second_is_over_and_never_changes() -> None:
     assert chunks.chunk(1000) == chunk
 
 
-def test_names_rise_though_the_clock_is_set_back() -> None:
+def test_the_names_of_chunks_increase_though_the_clock_is_set_back() -> None:
     clock = Clock()
     chunks = Chunks(clock)
     for clock.now in (1000.0, 900.0, 901.0, 1001.5, 1100.0):
@@ -59,7 +59,7 @@ def test_the_newest_chunks_are_stored_and_older_ones_are_gone() -> None:
     assert chunks.chunk(1000 + 2 * MAX_CHUNKS) is None
 
 
-def test_pictures_are_followed_for_as_long_as_the_head_is_asked_for() -> None:
+def test_a_table_is_followed_only_while_browsers_ask_for_its_latest_chunk() -> None:
     clock = Clock()
     chunks = Chunks(clock)
     assert not chunks.followed

@@ -32,7 +32,7 @@ def test_standings_are_shown_once_their_result_is_on_every_page(front: Front) ->
     assert front.ratings() == [("bob", 1.499), ("ann", 1.498)]
 
 
-def test_results_that_follow_one_another_do_not_keep_standings_back(front: Front) -> None:
+def test_a_series_of_results_does_not_hold_standings_back(front: Front) -> None:
     for number in range(10):
         front.loop.run_to(5.0 * number)
         front.standings(f"team{number}")

@@ -102,7 +102,9 @@ def check(picture: dict[str, Any], referee: Referee) -> None:
     name=st.sampled_from(sorted(SMALL_BOOKS)),
     pace_ms=st.sampled_from((None, 800)),
 )
-def test_a_page_shows_what_is_so_whenever_it_comes(seed: int, players: int, name: str, pace_ms: int | None) -> None:
+def test_a_page_opened_at_any_time_shows_the_present_state(
+    seed: int, players: int, name: str, pace_ms: int | None
+) -> None:
     contest = Watched(SMALL_BOOKS[name], players, seed, pace_ms)
     contest.live()
 
@@ -200,7 +202,7 @@ class Overheard(Contest):
     other=st.sampled_from(sorted(SMALL_BOOKS)),
     delay=st.sampled_from((0.0, 60.0)),
 )
-def test_whatever_is_published_by_anyone_there_is_a_picture(seed: int, name: str, other: str, delay: float) -> None:
+def test_the_web_page_has_a_picture_for_any_published_messages(seed: int, name: str, other: str, delay: float) -> None:
     """On an open broker of somebody else's any client may publish all of it, in any order, changed at any place."""
     contests = [Overheard(SMALL_BOOKS[each], players, seed) for each, players in ((name, 2), (other, 4))]
     for contest in contests:

@@ -79,7 +79,7 @@ def salvo(
         ),
     ],
 )
-def test_a_commentator_says_the_most_important_thing(
+def test_a_comment_on_a_salvo_names_its_most_important_effect(
     of: Salvo, before: Standing, after: Standing, expected: str
 ) -> None:
     assert comment(of, before, after) == expected
@@ -111,12 +111,12 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[list[m.RefereeView]]
     return [views_of(file) for file in sorted(folder.iterdir())]
 
 
-def test_a_cell_that_several_have_hit_counts_once_for_how_long_a_game_will_take() -> None:
+def test_a_cell_hit_by_several_players_counts_once_for_the_games_length() -> None:
     boards = tuple(m.RefereeBoard(name, ("aA.", "*BB"), 9, 7, out=False) for name in ("ann", "bob"))
     assert Course.of(m.RefereeView(1, 4, 0, "ann", 5, boards)).hits == 6
 
 
-def test_chances_are_shares_the_same_every_time_and_follow_the_ships(games: list[list[m.RefereeView]]) -> None:
+def test_chances_to_win_add_up_to_1_are_repeatable_and_follow_the_ships_left(games: list[list[m.RefereeView]]) -> None:
     for view in games[0][:-1:10]:
         shown = chances(Race.of(view, SALVO))
         assert sum(shown.of.values()) == pytest.approx(1)

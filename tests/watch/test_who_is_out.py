@@ -115,7 +115,7 @@ SHOWN = {
     ("leave", "fate"),
     [(removed_in_its_turn, Fate.REMOVED), (removed_in_anothers_turn, Fate.REMOVED), (silent, Fate.SILENT)],
 )
-def test_nobody_is_said_to_be_defeated_by_a_team_that_did_not_fire_at_it(
+def test_a_team_that_leaves_or_is_removed_is_not_shown_as_defeated_by_another(
     shown: Callable[..., Iterable[str]],
     leave: Callable[[Played], str],
     fate: Fate,

@@ -279,7 +279,7 @@ def test_a_signed_message_has_one_of_two_bodies_in_the_schema_as_in_the_reader(
     assert schema_type(schema.fields_by_name["signature"]) == "str"
 
 
-def test_every_message_of_the_schema_is_compared_and_tells_0_from_missing() -> None:
+def test_every_schema_message_is_compared_and_distinguishes_0_from_missing() -> None:
     signed = {"SignedShot", "SignedSkip", "SignedLeave", "SignedHostCommand"}
     compared = {message.DESCRIPTOR.name for _, message in SHAPES} | signed
     for file in (commands_pb2.DESCRIPTOR, announcements_pb2.DESCRIPTOR):

@@ -18,8 +18,8 @@ _GUARDS: Final = "server/live/test_own_pages.py"
 _MOUSE: Final = "test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_moment"
 _KEYBOARD: Final = "test_a_game_is_set_up_and_won_by_keyboard_alone"
 _CLICKS: Final = "test_a_person_who_clicks_at_a_gateway_plays_a_program_of_the_older_system"
-_LIST: Final = "test_the_list_offers_what_can_be_done_now"
-_OFFERS: Final = "test_an_end_is_allocated_and_the_possible_other_ends_are_offered"
+_LIST: Final = "test_the_list_of_actions_offers_only_those_possible_now"
+_OFFERS: Final = "test_choosing_one_end_of_a_ship_offers_its_possible_other_ends"
 _TWO_GAMES: Final = "test_a_person_at_a_gateway_plays_a_program_of_the_older_system"
 
 STATEMENTS: Final = [
@@ -35,24 +35,24 @@ STATEMENTS: Final = [
     (
         "where no ship is possible a click is refused with the reason, and nothing changes",
         _SETUP,
-        "test_a_square_from_which_no_end_is_possible_is_refused_and_another_one_or_cancel_begins_anew",
+        "test_a_square_without_a_possible_ship_is_refused_and_the_choice_restarts",
     ),
-    ("ships may touch at corners", _SETUP, "test_there_is_room_for_a_ship_exactly_where_it_may_be_placed"),
+    ("ships may touch at corners", _SETUP, "test_the_room_shown_for_a_ship_is_exactly_where_it_may_be_placed"),
     ("a green square places the ship and takes it off the list", _SETUP, _OFFERS),
     (
         "another square starts over, and Cancel leaves the board as it was",
         _SETUP,
-        "test_a_square_from_which_no_end_is_possible_is_refused_and_another_one_or_cancel_begins_anew",
+        "test_a_square_without_a_possible_ship_is_refused_and_the_choice_restarts",
     ),
     ("a deleted ship is back in the list", _SETUP, "test_every_change_of_a_fleet_is_taken_back_the_latest_first"),
     ("after Done the title is Waiting, until the other has placed", _KEYS, "test_a_fleet_is_set_by_keys"),
     ("there are two areas, the own grid and the target", _BROWSER, _MOUSE),
     ("the server begins the first game, the client the next one", _OLDER, _TWO_GAMES),
-    ("who waits can click nothing", _PAGE, "test_a_click_on_a_picture_that_has_passed_does_nothing"),
+    ("who waits can click nothing", _PAGE, "test_a_click_on_an_outdated_page_does_nothing"),
     (
         "an incoming shot is said: A5 missed, hit, Cruiser sunk",
         _SIGHT,
-        "test_under_cell_announcements_shots_are_told_in_board_game_words",
+        "test_under_cell_announcements_shots_are_reported_in_board_game_words",
     ),
     ("a click fires where a turn has one shot, else it chooses", _KEYS, "test_a_turn_s_shots_are_chosen_and_fired"),
     (
@@ -75,7 +75,7 @@ STATEMENTS: Final = [
     (
         "who leaves a game is asked once",
         _SITTING,
-        "test_who_leaves_a_game_is_asked_once_and_any_other_step_takes_it_back",
+        "test_leaving_a_game_needs_confirmation_and_any_other_action_cancels_it",
     ),
     (
         "a line that is cut and a server that is killed are said, and the turn goes on",
@@ -87,7 +87,7 @@ STATEMENTS: Final = [
         _CONTEST,
         "test_a_person_who_leaves_a_contest_comes_back_to_its_game_and_wins_it",
     ),
-    ("a click that comes too late fires nothing", _PAGE, "test_a_click_on_a_picture_that_has_passed_does_nothing"),
+    ("a click that comes too late fires nothing", _PAGE, "test_a_click_on_an_outdated_page_does_nothing"),
     ("a whole game by mouse", _BROWSER, _MOUSE),
     (
         "a finger chooses, and Fire fires",
@@ -99,7 +99,7 @@ STATEMENTS: Final = [
     ("a whole game by each ruleset", _BROWSER, "test_a_game_by_every_ruleset_is_won_by_clicking"),
     ("a whole game in a contest", _BROWSER, "test_a_game_at_a_table_of_a_contest_is_played_by_clicking"),
     ("axe finds nothing, and nothing comes from another host", _BROWSER, _MOUSE),
-    ("nobody else gets in", _GUARDS, "test_what_another_page_or_a_stranger_sends_changes_nothing"),
+    ("nobody else gets in", _GUARDS, "test_a_request_of_another_page_or_a_stranger_is_refused"),
 ]
 
 

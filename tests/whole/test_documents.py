@@ -154,7 +154,7 @@ def _printer() -> ModuleType:
     return module
 
 
-def test_help_and_table_say_the_same_of_every_setting(commands: dict[tuple[str, ...], click.Command]) -> None:
+def test_help_and_the_documented_table_agree_on_every_setting(commands: dict[tuple[str, ...], click.Command]) -> None:
     options = {each.name: each for each in commands[("serve",)].params if isinstance(each, click.Option)}
     rows = re.findall(r"^\| `(\w+)` \| `(--.+?)` \| (.*?) \| (.*?) \| (.+) \|$", SETTINGS.read_text(), re.MULTILINE)
     assert {name for name, *_ in rows} == ServerSettings.model_fields.keys() == options.keys() - {"config", "help"}

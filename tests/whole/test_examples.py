@@ -37,7 +37,7 @@ def test_an_example_is_a_sound_bot(name: str) -> None:
     assert check_bot(example(name), games=3).problems == []
 
 
-def test_the_grades_are_grades() -> None:
+def test_the_example_bots_win_as_often_as_their_grades_require() -> None:
     assert wins("async_advisers.py", RandomBot, 40) >= 22
     assert wins("reads_everything.py", Hunter, 20) >= 12
 

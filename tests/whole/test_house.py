@@ -50,7 +50,7 @@ def test_only_one_environment_of_templates_escapes_what_the_server_puts_into_htm
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["play", "random", "hunter", "--seed", "1"]], ids=" ".join)
-def test_salvo_starts_without_what_it_does_not_run(words: list[str]) -> None:
+def test_the_salvo_command_imports_no_heavy_package_that_it_does_not_need(words: list[str]) -> None:
     call = f"from salvo.cli import main\ntry: main({words})\nexcept SystemExit as end: assert not end.code"
     names = (
         "{name.partition('.')[0] for name in sys.modules} | {name for name in sys.modules if name == 'google.protobuf'}"

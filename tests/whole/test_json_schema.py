@@ -27,7 +27,7 @@ def _validator(name: str) -> Any:
     return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
 
 
-def test_the_file_is_what_the_descriptors_say() -> None:
+def test_the_json_schema_file_is_generated_from_the_descriptors() -> None:
     written = runpy.run_path(str(PROTO / "json_schema.py"))["written"]
     assert written() == FILE.read_text(), "python proto/json_schema.py"
 
@@ -40,7 +40,7 @@ def test_a_validator_that_is_not_ours_finds_it_and_its_examples_valid() -> None:
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_it_accepts_what_the_vectors_accept_and_refuses_wrong_shapes(name: str) -> None:
+def test_the_json_schema_accepts_valid_vectors_and_refuses_wrong_shapes(name: str) -> None:
     seen = {True: 0, False: 0}
     for case in json.loads((PROTO / "vectors" / f"{VECTORS[name]}.json").read_text())["cases"]:
         text = case["input"].get("payload", case["input"].get("text"))

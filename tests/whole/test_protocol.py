@@ -28,7 +28,7 @@ NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)
 DOCUMENTS = Path(__file__).parents[2] / "proto"
 
 
-def test_specification_and_changelog_name_the_version_that_is_spoken() -> None:
+def test_specification_and_changelog_name_the_current_protocol_version() -> None:
     assert f"version {m.PROTOCOL}." in (DOCUMENTS / "README.md").read_text().split("\n\n")[1]
     assert f"\n## {m.PROTOCOL}\n" in (DOCUMENTS / "CHANGELOG.md").read_text()
 
@@ -75,14 +75,14 @@ def test_another_major_version_is_refused_by_both_names_and_with_what_to_install
     assert "install the server's version of battleship-salvo, '9.8.7'" in refused.value.text
 
 
-def test_another_major_version_is_told_although_nothing_else_of_it_can_be_read() -> None:
+def test_another_major_version_is_reported_even_if_the_rest_is_unreadable() -> None:
     later = {"status": 1, "game": "x", "profile": None, "new": [[]]}
     with pytest.raises(ProtocolError, match=r"^other_protocol: "):
         read(status(**later, protocol={"major": 2, "minor": 0}))
 
 
 @pytest.mark.parametrize("protocol", ["1.0", {"major": "2", "minor": 0}, {"major": 1}, {"major": -1, "minor": 0}, 1])
-def test_a_protocol_that_is_none_is_noise(protocol: object) -> None:
+def test_an_invalid_protocol_field_is_refused(protocol: object) -> None:
     with pytest.raises(WireError, match=r"^wrong_shape: "):
         read(status(protocol=protocol))
 

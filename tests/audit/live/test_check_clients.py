@@ -41,7 +41,7 @@ def _not_passed(outcomes: Sequence[CaseOutcome]) -> list[str]:
 
 
 @pytest.mark.long
-def test_exit_codes_and_files_tell_a_right_client_from_a_wrong_one(tmp_path: Path) -> None:
+def test_check_distinguishes_right_and_wrong_clients_by_exit_code_and_files(tmp_path: Path) -> None:
     chosen = ["--case", "seal/long-secret", "--case", "turn/refused", "--html", str(tmp_path / "page.html")]
     right = click.testing.CliRunner().invoke(command_line, [*chosen, "--", *_command(FORTY_LINES)])
     assert right.exit_code == 0, right.output

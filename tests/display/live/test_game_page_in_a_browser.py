@@ -75,7 +75,7 @@ def _assert_shows(window: Browser, replay: Replay, view: str, turn: int) -> None
     assert int(window.run("return document.getElementById('slider').value")) == turn
 
 
-def test_keys_go_forwards_and_backwards_and_to_both_ends(window: Browser, tmp_path: Path) -> None:
+def test_keys_move_through_a_game_page_in_both_directions_and_to_the_ends(window: Browser, tmp_path: Path) -> None:
     replay = _replay("2-players-1")
     window.open(_write(tmp_path, replay))
     _assert_shows(window, replay, REFEREE, 0)
@@ -133,7 +133,7 @@ def test_all_boards_and_the_latest_salvo_are_on_one_screen(window: Browser, tmp_
     assert min(wide for _, _, wide in boxes[: len(replay.players)]) >= width / 8
 
 
-def test_it_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_path: Path) -> None:
+def test_a_game_page_plays_pauses_and_plays_again_from_the_start(window: Browser, tmp_path: Path) -> None:
     """Slow enough that a busy machine sees it play, and fast where only its end counts."""
     replay = _replay("2-players-small")
     window.open(_write(tmp_path, replay))
@@ -161,7 +161,7 @@ _STOPPED_TIME = """
     window.setTimeout = (call, after, turn) => turn && waits.push({after, shows: () => call(turn)});"""
 
 
-def test_it_plays_as_it_was_from_any_turn(window: Browser, tmp_path: Path) -> None:
+def test_a_game_page_plays_back_from_any_turn_at_the_recorded_pace(window: Browser, tmp_path: Path) -> None:
     replay, turn = _replay("2-players-clock"), 5
     frames = replay.frames(REFEREE)
     window.open(_write(tmp_path, replay, turn=turn))
@@ -192,7 +192,7 @@ _CHANCES_SHOWN = """
     };"""
 
 
-def test_a_page_tells_nothing_of_what_comes_after_the_turn_that_it_shows(window: Browser, tmp_path: Path) -> None:
+def test_a_game_page_shows_nothing_of_the_turns_after_its_own(window: Browser, tmp_path: Path) -> None:
     """It told who wins, after how many salvos, when it was opened on a projector."""
     replay = _replay("smackdown-4-1")
     window.open(_write(tmp_path, replay))
@@ -258,7 +258,7 @@ def test_nothing_is_wider_than_a_phone(window: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_stand_out_from_what_is_behind_them(window: Browser, tmp_path: Path, scheme: str) -> None:
+def test_the_texts_of_a_game_page_contrast_with_their_background(window: Browser, tmp_path: Path, scheme: str) -> None:
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     window.open(_write(tmp_path, _replay("2-players-1"), turn=9))
     behind = colour(window, "body", "backgroundColor")

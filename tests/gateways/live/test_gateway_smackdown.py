@@ -56,7 +56,7 @@ def test_a_tcp_client_plays_a_bot(port: Port) -> None:
         ("--exec true --name a --exec true --name A", "stands twice"),
     ],
 )
-def test_what_cannot_be_played_is_refused_with_the_reason(arguments: str, why: str) -> None:
+def test_unplayable_smackdown_arguments_are_refused_with_the_reason(arguments: str, why: str) -> None:
     ended = CliRunner().invoke(command, arguments.split())
     assert ended.exit_code == 2
     assert why in ended.output

@@ -120,7 +120,7 @@ def test_guests_get_accounts_when_they_first_come_and_play_a_whole_game(tmp_path
     check_points(outcome, received)
 
 
-def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gateway_to_a_missing_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("salvo_gateways.table_watch.ACCOUNT_SECONDS", 1.0)
     monkeypatch.setattr("salvo_gateways.table_watch.TABLE_SECONDS", 2.0)
     with guarded("embedded", tmp_path) as contest:
@@ -132,7 +132,7 @@ def test_a_gateway_to_a_table_that_is_not_there_says_so(tmp_path: Path, monkeypa
             stranger.open()
 
 
-def test_who_never_reads_or_never_stops_holds_up_nobody(tmp_path: Path) -> None:
+def test_a_client_that_never_reads_or_floods_holds_up_no_other(tmp_path: Path) -> None:
     rules = small(tmp_path, goal=2)
     with (
         table(tmp_path, rules=rules, players=3, turn_seconds=1) as (url, received),
@@ -197,7 +197,7 @@ class Thoughtful(Client):
 
 
 @needs("mosquitto")
-def test_a_slow_player_keeps_the_turn_over_a_broker_that_is_killed(tmp_path: Path) -> None:
+def test_a_slow_player_still_has_its_turn_after_the_broker_is_killed(tmp_path: Path) -> None:
     """The answer said that it was not its turn, so it sat out the 30 seconds."""
     received, may_kill = Announced(), threading.Event()
     with Mosquitto() as broker:

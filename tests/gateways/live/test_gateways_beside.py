@@ -146,7 +146,7 @@ def test_a_gateway_imports_nothing_of_its_servers_folder_and_ends_with_a_server_
         ("classic --opponent human", "a person needs a terminal; start salvo gateway classic --opponent human in one"),
     ],
 )
-def test_a_gateway_that_cannot_be_is_told_before_anything_starts(tmp_path: Path, given: str, error: str) -> None:
+def test_an_impossible_gateway_is_refused_before_anything_starts(tmp_path: Path, given: str, error: str) -> None:
     options = ["--listen", "127.0.0.1:0", "--rules", "salvo", "--gateway", given]
     done = run("serve", *options, environment={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 2

@@ -126,7 +126,7 @@ def test_a_host_with_other_code_does_not_play(tmp_path: Path, home: Path) -> Non
 
 
 @pytest.mark.slow
-def test_only_who_has_the_certificates_may_connect(tmp_path: Path, home: Path) -> None:
+def test_only_clients_with_the_clusters_certificates_may_connect(tmp_path: Path, home: Path) -> None:
     for folder in ("ours", "theirs"):
         assert _run(home, "tls", str(tmp_path / folder)).returncode == 0
     ours, theirs = ("--tls", str(tmp_path / "ours")), ("--tls", str(tmp_path / "theirs"))

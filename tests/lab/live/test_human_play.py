@@ -79,7 +79,7 @@ def test_an_interrupted_game_gives_the_terminal_back(way: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("words", [("play", "human", "hunter"), ("join", "mqtt://127.0.0.1:9", "human")])
-def test_without_a_terminal_the_error_says_so(words: tuple[str, ...]) -> None:
+def test_human_play_without_a_terminal_is_refused(words: tuple[str, ...]) -> None:
     done = run(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: no_terminal: human plays at a terminal, but standard input")

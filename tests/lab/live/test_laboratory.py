@@ -62,7 +62,7 @@ def test_ctrl_c_ends_all_processes(bot: Path) -> None:
         assert "Traceback" not in terminal.screen.text
 
 
-def test_its_processes_end_when_it_is_killed_even_while_a_bot_never_answers(bot: Path) -> None:
+def test_the_processes_of_a_killed_command_end_though_a_bot_never_answers(bot: Path) -> None:
     bot.write_text(BOT.replace("    return", "    while True:\n        pass\n    return"))
     with started([*SALVO, "solo", str(bot), "--boards", "9"], env=_environment()) as playing:
         children = until(lambda: _children(playing.pid))
@@ -90,7 +90,7 @@ def _is_running(pid: int) -> bool:
 # --- compare ------------------------------------------------------------------------------------------------------
 
 
-def test_compare_tells_the_better_bot_in_words_and_json(bot: Path) -> None:
+def test_compare_reports_the_better_bot_in_words_and_json(bot: Path) -> None:
     output = run("compare", "hunter", str(bot), "--seed", "7")
     assert output.returncode == 0, output.stderr
     assert output.stdout.startswith("hunter is better than mine; the chance that this is wrong is at most 5%\n")
@@ -120,7 +120,7 @@ def _output(playing: subprocess.Popen[str]) -> dict[str, Any]:
     return answer
 
 
-def test_dev_plays_at_every_save_and_tells_the_change(bot: Path) -> None:
+def test_dev_plays_after_every_save_and_reports_the_change(bot: Path) -> None:
     with _dev(bot, "--json", "--games", "60") as playing:
         first = _output(playing)
         assert (first["games"], "change" in first) == (60, False)
@@ -170,7 +170,7 @@ def test_dev_plays_several_opponents_whenever_a_helper_is_saved(bot: Path) -> No
         (("--games", "7", "--against", "random", "--against", "hunter"), 2, "--games 7: 2 opponents need 8 or more"),
     ],
 )
-def test_dev_ends_at_once_where_no_save_would_mend_it(
+def test_dev_ends_at_once_on_an_error_that_no_save_can_fix(
     bot: Path, arguments: tuple[str, ...], code: int, error: str
 ) -> None:
     (bot.parent / "rival.py").write_text(BOT + "oops\n")

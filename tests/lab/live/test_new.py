@@ -24,7 +24,7 @@ PLAYED = [kit for kit in KITS if kit.file != "bot.js"]
 @pytest.mark.parametrize(
     "kit", [pytest.param(kit, id=kit.file, marks=[needs(kit.runs)] if kit.runs in PACKAGES else []) for kit in PLAYED]
 )
-def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Template, tmp_path: Path) -> None:
+def test_a_new_bot_plays_by_the_command_printed_with_it(kit: Template, tmp_path: Path) -> None:
     name = f"mine{kit.suffix}"
     written = run("new", name, *(["--program"] if kit.file in ("program.py", "program.js") else []), cwd=tmp_path)
     assert (written.returncode, written.stderr) == (0, "")
@@ -53,7 +53,9 @@ def test_a_new_bot_plays_by_the_command_that_is_told_with_it(kit: Template, tmp_
         (["mine.py"], "bad_file: mine.py: File exists; name another file"),
     ],
 )
-def test_what_cannot_be_written_is_told_and_nothing_is_lost(arguments: list[str], says: str, tmp_path: Path) -> None:
+def test_a_new_bot_that_cannot_be_written_is_refused_and_overwrites_nothing(
+    arguments: list[str], says: str, tmp_path: Path
+) -> None:
     (tmp_path / "mine.py").write_text("# hours of work")
     done = run("new", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

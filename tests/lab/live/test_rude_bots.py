@@ -138,7 +138,7 @@ def test_a_bot_with_processes_plays_like_one_without(bot: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_bot_that_ends_what_it_plays_in_is_named_and_costs_nobody_else_a_game(end: str, tmp_path: Path) -> None:
+def test_a_bot_that_ends_its_process_is_named_and_costs_no_other_bot_a_game(end: str, tmp_path: Path) -> None:
     does, shown = ENDS[end]
     (tmp_path / "mine.py").write_text(
         HEAD + f"class Bot(Fine):\n    def misbehave(self, view):\n        if True:\n            {does}\n"

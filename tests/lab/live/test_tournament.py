@@ -147,7 +147,7 @@ CHEATS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("cheat", CHEATS)
-def test_results_that_a_bot_changes_are_those_that_were_played(cheat: str, tmp_path: Path) -> None:
+def test_a_bot_cannot_change_the_results_of_a_tournament(cheat: str, tmp_path: Path) -> None:
     does, record = CHEATS[cheat]
     (tmp_path / "cheat.py").write_text(CHEAT.replace("DOES", does))
     (tmp_path / "cup.toml").write_text(

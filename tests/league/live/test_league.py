@@ -65,7 +65,7 @@ def shown_to_spectators(stage: LeagueStage, team: str) -> m.LeagueShown:
 
 
 @pytest.mark.slow
-def test_a_league_is_played_at_several_tables_and_is_what_the_signed_logs_say(tmp_path: Path) -> None:
+def test_a_league_at_several_tables_agrees_with_the_signed_logs(tmp_path: Path) -> None:
     teams = [f"bot{number}" for number in range(6)]
     with LeagueStage(tmp_path, cup(2, 3, ["t1", "t2"]), teams, ["t1", "t2"]) as stage:
         stage.until(stage.league.ended, "the league is over")
@@ -99,7 +99,7 @@ def test_nothing_is_lost_or_doubled_in_a_league_of_thirty_that_is_killed_sixty_t
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_a_league_cleanly_and_says_how_it_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_league_cleanly_and_prints_how_to_continue_it(tmp_path: Path) -> None:
     with LeagueStage(tmp_path, cup(9, 2, [""]), ["ann", "bob"], []) as stage:
         stage.until(lambda: stage.results(), "the first game is over")
         stage.league.end(signal.SIGINT)
@@ -162,7 +162,7 @@ def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_hous
         ("name = 'x'\nrounds = 2\nteams = ['a']\n[fill]\nA = 'B'", r"line 4: fill is .*; a is a team, too"),
     ],
 )
-def test_a_bad_file_is_told_with_line_value_and_range(tmp_path: Path, text: str, error: str) -> None:
+def test_a_bad_league_file_is_refused_with_line_value_and_range(tmp_path: Path, text: str, error: str) -> None:
     (tmp_path / "cup.toml").write_text(text)
     done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path)
     assert done.returncode == 2, done.stderr

@@ -37,7 +37,7 @@ def cup(rounds: int, *, pace: int = 0, away: int = 60) -> str:
 
 @pytest.mark.slow
 @needs("mosquitto")
-def test_a_league_over_two_cells_is_what_the_signed_logs_say_though_league_and_bots_are_killed(tmp_path: Path) -> None:
+def test_a_league_over_two_cells_agrees_with_the_signed_logs_despite_kills(tmp_path: Path) -> None:
     with CellsStage(tmp_path, cup(2), TEAMS, ["t1", "t2"]) as stage:
         stage.until(lambda: stage.results(), "a game is over")
         stage.league.end(signal.SIGKILL)

@@ -22,7 +22,7 @@ def _connected(broker: Broker, name: str, topic: str = "") -> Connection:
 
 
 @on_both_brokers
-def test_a_burst_of_more_than_one_round_is_read_to_its_end(broker: Broker) -> None:
+def test_a_burst_larger_than_one_poll_is_read_to_its_end(broker: Broker) -> None:
     """What one round leaves in the buffer wakes no selector: once the reader waited for more, which did not come."""
     reader, writer = _connected(broker, "reader", "/x"), _connected(broker, "writer")
     reader.publish("/x", b"subscribed")

@@ -64,7 +64,7 @@ def fire(view: salvo.View) -> Any:
     return view.untouched.sample(view.shots)
 
 
-def test_its_own_tests_pass(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_javascript_sdks_own_tests_pass(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Those of ``npm test`` that the making of the package has not done: it has checked the types."""
     checkout, _ = javascript.installed(tmp_path_factory)
     copy = javascript.copy_in(checkout)
@@ -170,7 +170,7 @@ def test_the_package_has_the_version_of_the_distribution_and_no_registry() -> No
 
 
 @pytest.mark.slow
-def test_it_passes_everything_that_the_protocol_adds(mybot: Path) -> None:
+def test_the_javascript_bot_passes_the_check_of_all_claims(mybot: Path) -> None:
     command = [sys.executable, "-m", "salvo", "check", "--claims", "all", "--", "node", str(mybot)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -302,7 +302,7 @@ def test_a_client_that_was_killed_plays_its_game_to_the_end(
 
 
 @pytest.mark.parametrize("stage", [tutorial], indirect=True)
-def test_a_client_of_one_game_that_comes_after_the_end_learns_the_winner(stage: Stage) -> None:
+def test_a_one_game_client_restarted_after_the_end_receives_the_winner(stage: Stage) -> None:
     stage.play()
     stage.start()
     stage.ends(1)

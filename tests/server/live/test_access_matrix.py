@@ -199,7 +199,9 @@ def test_a_user_publishes_what_the_contract_allows(broker: Secured, actors: dict
     assert differing(got, WRITES | UNLISTED_WRITES | INVENTED_WRITES[broker.kind]) == NONE
 
 
-def test_a_user_retains_what_the_contract_allows(broker: Secured, actors: dict[str, Client], eye: Client) -> None:
+def test_a_user_may_retain_only_what_the_contract_allows(
+    broker: Secured, actors: dict[str, Client], eye: Client
+) -> None:
     """What the server leaves, and a host's seats and league; mosquitto refuses the flag nowhere (SALVO-FRESH-4)."""
     for name, client in actors.items():
         client.publish([*TOPICS, *UNLISTED, *INVENTED, *OTHERS], name, retain=True)
@@ -210,7 +212,7 @@ def test_a_user_retains_what_the_contract_allows(broker: Secured, actors: dict[s
         eye.publish([*TOPICS, *UNLISTED, *INVENTED], "", retain=True)
 
 
-def test_a_last_will_says_what_the_contract_allows(broker: Secured, eye: Client) -> None:
+def test_a_last_will_publishes_only_where_the_contract_allows(broker: Secured, eye: Client) -> None:
     """Nobody's but the server's; mosquitto lets one say what its user may publish anyhow."""
     allowed_cells: Cells = set()
     for name, account in ACTORS.items():

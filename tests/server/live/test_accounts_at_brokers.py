@@ -88,7 +88,7 @@ def roles_of(mosquitto: ContestMosquitto) -> dict[str, Any]:
 
 
 @needs("mosquitto")
-def test_a_broker_that_lost_everything_is_given_it_anew() -> None:
+def test_a_broker_that_lost_its_accounts_gets_them_again() -> None:
     with ContestMosquitto(SERVER, KEEPER) as mosquitto, DynamicSecurity(mosquitto.url, KEEPER) as security:
         security.sync(contest("red"), TABLES)
         security.wait(SECONDS)

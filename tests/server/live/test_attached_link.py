@@ -26,7 +26,7 @@ def broker() -> Iterator[EmbeddedBroker]:
         yield running
 
 
-def test_a_message_comes_again_until_it_is_acknowledged_whoever_takes_the_server_away() -> None:
+def test_an_unacknowledged_message_is_delivered_again_despite_a_takeover() -> None:
     with EmbeddedBroker(access=RosterAccess(contest("red"))) as broker, Client(broker.port, team("red")[0]) as red:
         server = attached(broker, SERVER.user, "/players/+/fire")
         red.publish(["/players/blue/fire"], "first")

@@ -71,7 +71,7 @@ def _flood_a_slow_reader(broker: EmbeddedBroker, messages: int) -> None:
     assert count == messages
 
 
-def test_two_that_are_held_for_each_other_do_not_wait_for_ever(broker: EmbeddedBroker) -> None:
+def test_two_clients_held_back_for_each_other_do_not_wait_for_ever(broker: EmbeddedBroker) -> None:
     with greeted(broker, "one", "/x/one") as one, greeted(broker, "two", "/x/two") as two:
         for number in range(1, 3000):
             for client, topic in ((one, "/x/two"), (two, "/x/one")):

@@ -55,7 +55,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
     machines.end()
 
 
-def test_a_game_that_is_taken_back_is_unfair_to_who_heard_it(machines: Machines, tmp_path: Path) -> None:
+def test_teams_detect_a_server_restored_to_an_earlier_point_of_a_game(machines: Machines, tmp_path: Path) -> None:
     server = machines.serve()
     machines.play_until(4)
     teams = [machines.join(name) for name in ("a", "b")]

@@ -142,7 +142,7 @@ def send_tiny_websocket_frames(process: BrokerProcess, held: contextlib.ExitStac
 # --- one by one ---------------------------------------------------------------------------------------------------
 
 
-def test_a_persistent_client_that_stays_away_too_long_is_told_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_persistent_client_whose_queue_overflowed_starts_a_new_session(caplog: pytest.LogCaptureFixture) -> None:
     """It lost what did not fit, one warning a message, and believed on its return that it had got everything."""
     with broker(queued_bytes=20_000) as running:
         for name in ("sleeper", "second", "third"):

@@ -23,7 +23,7 @@ def ours(**limits: Any) -> Iterator[EmbeddedBroker]:
         yield broker
 
 
-def test_a_qos_2_message_is_taken_once_however_often_it_comes() -> None:
+def test_a_repeated_qos_2_message_is_delivered_once() -> None:
     with ours() as broker, Raw(broker.port) as reader:
         assert reader.read() == b"\x20\2\0\0"
         reader.send(packet(0x82, b"\0\1" + text("x") + b"\2"))

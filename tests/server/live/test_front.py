@@ -167,7 +167,7 @@ def test_a_page_of_another_site_opens_no_websocket(front: Front, origin: bytes, 
 
 
 @pytest.mark.slow
-def test_700_silent_sockets_of_one_address_keep_no_other_address_out(front: Front) -> None:
+def test_700_silent_sockets_of_one_address_do_not_block_other_addresses(front: Front) -> None:
     with contextlib.ExitStack() as stack:
         silent_sockets(stack, front.port, 700, refused=500)
         for _ in range(12):

@@ -46,7 +46,7 @@ def postgresql() -> Iterator[PostgreSQL]:
 
 
 @needs("postgresql")
-def test_a_journal_on_postgresql(postgresql: PostgreSQL, tmp_path: Path) -> None:
+def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: PostgreSQL, tmp_path: Path) -> None:
     """Written, read beside it, locked against a second server; the server crashes and comes back."""
     key = tmp_path / "key"
     journal = DatabaseJournal(postgresql.url, key_file=key)
@@ -130,7 +130,7 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
 
 
 @needs("postgresql")
-def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresql: PostgreSQL, tmp_path: Path) -> None:
+def test_a_frozen_journal_owner_loses_its_lock_and_an_idle_one_does_not(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with another_database(postgresql, "frozen") as (admin, url):
         first = DatabaseJournal(url, key_file=tmp_path / "key")
         first.load()
@@ -150,9 +150,7 @@ def test_a_frozen_owner_loses_its_lock_and_one_that_is_silent_keeps_it(postgresq
 
 
 @needs("postgresql")
-def test_a_silent_owner_knows_without_being_asked_that_another_has_taken_over(
-    postgresql: PostgreSQL, tmp_path: Path
-) -> None:
+def test_an_idle_journal_owner_notices_that_another_has_taken_over(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with another_database(postgresql, "silent") as (_, url):
         owner = DatabaseJournal(url, key_file=tmp_path / "key")
         with psycopg.connect(url, autocommit=True) as other:

@@ -116,9 +116,7 @@ def leave_with_a_will(broker: EmbeddedBroker, delay: int, properties: bytes = ST
         pytest.param(3600, STAYS, 2, id="the client begins a new session"),
     ],
 )
-def test_a_will_that_waits_is_published(
-    broker: EmbeddedBroker, delay: int, properties: bytes, back: int | None
-) -> None:
+def test_a_delayed_will_is_published(broker: EmbeddedBroker, delay: int, properties: bytes, back: int | None) -> None:
     with greeted(broker, "reader") as reader:
         reader.send(subscribe("/a/will"))
         assert reader.read() == b"\x90\4\0\1\0\1"
@@ -160,7 +158,7 @@ def test_a_client_that_takes_leave_has_no_will(broker: EmbeddedBroker) -> None:
         (b"\xc0\0", b"\xd0\0"),
     ],
 )
-def test_an_answer_tells_the_reason(broker: EmbeddedBroker, sent: bytes, answer: bytes) -> None:
+def test_an_mqtt_5_answer_contains_the_reason_code(broker: EmbeddedBroker, sent: bytes, answer: bytes) -> None:
     with greeted(broker, "alice") as client:
         client.send(sent)
         assert client.read() == answer

@@ -60,7 +60,7 @@ def _answer(port: int, request: bytes) -> bytes:
         ),
     ],
 )
-def test_connections_beyond_the_open_files_wait(
+def test_connections_beyond_the_limit_of_open_files_wait(
     broker: EmbeddedBroker,
     start_server: StartServer,
     command: tuple[str, ...],

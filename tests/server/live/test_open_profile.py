@@ -117,7 +117,9 @@ def test_any_client_reads_all_but_what_is_sent_to_the_server(
         assert got == wanted, payload
 
 
-def test_any_client_publishes_what_players_say_and_nothing_else(broker: Opened, actors: dict[str, Client]) -> None:
+def test_any_client_may_publish_what_players_publish_and_nothing_else(
+    broker: Opened, actors: dict[str, Client]
+) -> None:
     actors["server"].subscribe(["#"])
     for name, client in actors.items():
         client.publish([*TOPICS, *OTHERS], name)
@@ -195,7 +197,7 @@ def _play_to_the_end(port: int) -> set[str]:
 # --- its settings -----------------------------------------------------------------------------------------------------
 
 
-def test_the_command_writes_an_open_broker_that_only_its_owner_reads_and_says_what_to_start(tmp_path: Path) -> None:
+def test_the_open_broker_files_are_private_and_the_commands_to_start_are_printed(tmp_path: Path) -> None:
     folder, roster = tmp_path / "open-broker", tmp_path / "open.json"
     done = CliRunner().invoke(mosquitto, [str(folder), "--profile", "open", "--roster", str(roster), "--port", "1899"])
     assert done.output.splitlines() == [

@@ -50,7 +50,7 @@ def test_the_key_lets_one_browser_in_once_and_its_cookie_has_the_port_in_its_nam
     play(act)
 
 
-def test_a_key_that_nobody_has_used_in_time_is_used_up(play: Play) -> None:
+def test_an_unused_entry_key_expires(play: Play) -> None:
     async def act(opened: Opened) -> None:
         opened.clock.now += KEY_SECONDS + 1
         assert (await opened.visitor.ask("POST", "/enter", opened.page.key.encode())).code == "used_key"
@@ -73,7 +73,7 @@ STRANGERS = [
 ]
 
 
-def test_what_another_page_or_a_stranger_sends_changes_nothing(play: Play) -> None:
+def test_a_request_of_another_page_or_a_stranger_is_refused(play: Play) -> None:
     async def act(opened: Opened) -> None:
         await opened.visitor.enter()
         async with opened.visitor.tab() as picture:
@@ -90,7 +90,7 @@ def test_what_another_page_or_a_stranger_sends_changes_nothing(play: Play) -> No
 @pytest.mark.parametrize(
     "host_name", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", ""]
 )
-def test_a_name_that_is_not_the_page_s_own_is_answered_with_nothing(play: Play, host_name: str) -> None:
+def test_a_request_under_another_host_name_is_refused_by_an_own_page(play: Play, host_name: str) -> None:
     """A page of another site lets its own name lead to 127.0.0.1: then its requests would be of the same origin."""
 
     async def act(opened: Opened) -> None:
@@ -209,9 +209,7 @@ def test_so_many_tabs_are_open_at_once_and_no_more(play: Play) -> None:
     ],
     ids=str,
 )
-def test_a_host_s_command_that_it_has_not_read_or_that_makes_no_sense_is_not_sent(
-    host: Host, sent: dict[str, str], code: str
-) -> None:
+def test_an_outdated_or_senseless_host_command_is_not_sent(host: Host, sent: dict[str, str], code: str) -> None:
     async def act(opened: Opened) -> None:
         await opened.visitor.enter()
         async with opened.visitor.tab() as picture:

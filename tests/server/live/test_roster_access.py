@@ -66,7 +66,7 @@ def test_the_server_may_send_what_no_team_may() -> None:
         server.until(lambda: server.lost)
 
 
-def test_the_server_is_told_which_team_published_a_shot_and_of_nothing_else() -> None:
+def test_the_broker_marks_shots_with_their_team_and_nothing_else() -> None:
     with (
         EmbeddedBroker(access=RosterAccess(contest("red", "blue"))) as broker,
         Client(broker.port, team("red")[0]) as red,

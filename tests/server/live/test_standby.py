@@ -96,7 +96,9 @@ class Pausing(Slower):
 
 @pytest.mark.long
 @needs("mosquitto")
-def test_a_mosquitto_that_lost_its_data_in_mid_game_is_told_all_again(mosquitto: Mosquitto, tmp_path: Path) -> None:
+def test_a_mosquitto_that_lost_its_data_in_mid_game_is_sent_everything_again(
+    mosquitto: Mosquitto, tmp_path: Path
+) -> None:
     """The game goes on, and an explorer that comes then sees what it would have seen before."""
     received, waits, goes_on = Announced(), threading.Event(), threading.Event()
     journal = str(tmp_path / "a.journal")

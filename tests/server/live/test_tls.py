@@ -107,7 +107,7 @@ def test_a_certificate_for_another_name_is_not_believed(start_broker: StartBroke
         assert (by_name.code, "another name than localhost" in by_name.text) == ("tls_wrong_host", True)
 
 
-def test_a_client_without_tls_is_told_to_speak_it(start_broker: StartBroker) -> None:
+def test_a_plain_client_at_a_tls_port_is_refused_with_the_tls_url(start_broker: StartBroker) -> None:
     with start_broker("127.0.0.1") as broker:
         for url in (broker.url, broker.websocket_url):
             assert url is not None
@@ -117,7 +117,7 @@ def test_a_client_without_tls_is_told_to_speak_it(start_broker: StartBroker) -> 
             assert str(BrokerUrl.parse(url)).removesuffix("/mqtt") in error.text
 
 
-def test_a_client_with_tls_at_a_plain_port_is_told_not_to_speak_it() -> None:
+def test_a_tls_client_at_a_plain_port_is_refused_with_the_plain_url() -> None:
     with EmbeddedBroker(websocket="127.0.0.1:0") as broker:
         for url in (broker.url, broker.websocket_url):
             assert url is not None

@@ -18,7 +18,7 @@ from salvo_server.web_pages import POLICY
 
 @needs("mosquitto")
 @needs("haproxy")
-def test_the_web_front_is_there_and_not_without_end(tmp_path: Path) -> None:
+def test_the_proxy_serves_the_web_front_and_limits_its_requests(tmp_path: Path) -> None:
     with (
         ContestMosquitto(SERVER, KEEPER) as mosquitto,
         DynamicSecurity(mosquitto.server_url, KEEPER) as security,

@@ -135,7 +135,7 @@ def opened(window: Browser, web: WebFront, path: str = "") -> None:
     until(window, "document.getElementById('headline')?.textContent")
 
 
-def test_what_anybody_says_is_shown_as_text_and_breaks_nothing(
+def test_hostile_published_text_is_shown_as_text_and_breaks_nothing(
     window: Browser, rude: tuple[Connection, WebFront]
 ) -> None:
     connection, web = rude
@@ -288,7 +288,7 @@ def test_shots_fall_where_they_were_aimed_and_a_ship_breaks(window: Browser, rud
     assert window.complaints() == []
 
 
-def test_the_end_says_by_how_much_and_by_what_and_shows_the_board_that_was_struck_last(
+def test_the_end_of_a_game_shows_the_margin_and_the_board_that_was_hit_last(
     window: Browser, rude: tuple[Connection, WebFront]
 ) -> None:
     connection, web = rude
@@ -313,7 +313,9 @@ def test_the_end_says_by_how_much_and_by_what_and_shows_the_board_that_was_struc
     assert window.complaints() == []
 
 
-def test_what_is_wrong_is_told_and_tables_can_be_chosen(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+def test_the_hall_page_reports_trouble_and_lets_a_table_be_chosen(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
     connection, web = rude
     opened(window, web)
     until(window, says("#headline", "No contest here yet"))

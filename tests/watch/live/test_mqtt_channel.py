@@ -65,7 +65,7 @@ def ended(visit: Connection) -> str:
     return end.value.rcvd.reason
 
 
-def test_clients_talk_through_it_and_it_is_no_page() -> None:
+def test_mqtt_clients_connect_through_the_web_front_unless_disabled() -> None:
     with EmbeddedBroker() as broker, web_front(broker.url) as web:
         assert web.get("/mqtt")[0] == 426
         with Client(web.port, None, "ann", websocket=True) as ann, Client(web.port, None, "bob", websocket=True) as bob:
@@ -135,7 +135,7 @@ def refused_or_in(port: int) -> int:
     return 101
 
 
-def test_what_no_client_of_mqtt_sends_ends_the_connection() -> None:
+def test_a_frame_that_no_mqtt_client_sends_ends_the_connection() -> None:
     with EmbeddedBroker() as broker, front(broker.url) as port:
         with visit(port) as channel:
             channel.send("a text")
@@ -145,7 +145,7 @@ def test_what_no_client_of_mqtt_sends_ends_the_connection() -> None:
                 talk(channel, too_much)
 
 
-def test_a_broker_that_is_away_is_said_to_be() -> None:
+def test_a_missing_broker_is_answered_with_status_503() -> None:
     with EmbeddedBroker() as broker:
         url = broker.url
     with front(url) as port:

@@ -76,7 +76,7 @@ def hall(kind: str, folder: Path) -> Iterator[tuple[Guarded, str, list[Screen]]]
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", BROKERS)
-def test_whoever_looks_on_stays_and_who_finds_no_free_user_ends(kind: str, tmp_path: Path) -> None:
+def test_viewers_stay_connected_and_one_without_a_free_user_ends(kind: str, tmp_path: Path) -> None:
     with hall(kind, tmp_path) as (contest, secret, screens):
         for number in range(2):
             screens.append(Screen(contest, secret, tmp_path / f"screen-{number}"))
@@ -99,7 +99,7 @@ def test_whoever_looks_on_stays_and_who_finds_no_free_user_ends(kind: str, tmp_p
         assert all(screen.is_on for screen in (*screens[:2], screens[-1]))
 
 
-def test_a_wrong_secret_is_refused_before_anything_is_said(tmp_path: Path) -> None:
+def test_a_viewer_with_a_wrong_secret_is_refused_before_it_prints_anything(tmp_path: Path) -> None:
     with hall("embedded", tmp_path) as (contest, _, screens):
         screens.append(Screen(contest, "wrong", tmp_path / "wrong"))
         assert screens[0].process.wait(_SECONDS) == 1

@@ -147,7 +147,7 @@ def test_every_answer_has_the_policy(web: WebFront, path: str) -> None:
         "/events?table=t1@%3Cscript%3E",
     ],
 )
-def test_a_table_whose_name_is_none_is_refused(web: WebFront, path: str) -> None:
+def test_an_invalid_table_name_in_a_web_address_is_refused(web: WebFront, path: str) -> None:
     status, headers, body = web.get(path)
     assert (status, headers.get_content_type()) == (400, "text/plain")
     assert body.startswith(b"bad_name: ")

@@ -66,7 +66,7 @@ def test_connections_of_a_proxy_that_names_its_visitors_are_any_number() -> None
 
 
 @pytest.mark.parametrize("sent", [b"", HEAD, HEAD + b"\r\n" + HEAD], ids=["nothing", "half a head", "half of another"])
-def test_a_connection_without_a_whole_request_is_closed_and_was_kept_without_the_bound(sent: bytes) -> None:
+def test_a_connection_without_a_whole_request_is_closed_after_a_time_limit(sent: bytes) -> None:
     with front(patience_seconds=0.2) as port, caller(port) as sock:
         sock.sendall(sent)
         with contextlib.suppress(ConnectionError):

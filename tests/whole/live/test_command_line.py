@@ -134,7 +134,7 @@ def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> N
     ("option", "setting"),
     [("table", "tables"), ("gateway", "gateways")],
 )
-def test_the_name_of_an_option_in_a_file_gets_the_name_of_its_setting(
+def test_an_option_name_used_as_a_setting_is_refused_with_the_right_name(
     tmp_path: Path, option: str, setting: str
 ) -> None:
     config = tmp_path / "salvo.toml"
@@ -208,7 +208,7 @@ def test_a_command_whose_output_nobody_reads_ends_quietly_as_others_do(command: 
     _check_unread([SALVO, *command.split()], unread, shows=command != "serv")
 
 
-def test_a_bots_own_program_whose_output_nobody_reads_ends_quietly_as_others_do(tmp_path: Path) -> None:
+def test_a_bots_own_program_ends_quietly_when_its_output_is_closed(tmp_path: Path) -> None:
     bot = tmp_path / "mybot.py"
     method = "def choose_salvo(self, view):\n        return view.untouched.sample(view.shots)\n"
     bot.write_text(f"import salvo\n\n\nclass Mine(salvo.Bot):\n    {method}\n\nsalvo.run(Mine)\n")
@@ -235,14 +235,14 @@ def test_with_input_and_output_closed_commands_do_their_work(recorded: Path) -> 
         assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-def test_where_nothing_more_can_be_written_that_is_one_line() -> None:
+def test_a_full_output_is_reported_in_one_line() -> None:
     with open("/dev/full", "w") as full:
         ended = subprocess.run([SALVO, "bots"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ended.returncode == 1
     assert ended.stderr == "error: output_unwritable: standard output: No space left on device\n"
 
 
-def test_a_check_counts_or_names_the_line(recorded: Path) -> None:
+def test_replay_check_counts_the_games_or_names_the_line_that_differs(recorded: Path) -> None:
     good = run("replay", str(recorded), "--check")
     assert (good.returncode, good.stderr) == (0, "")
     assert good.stdout.startswith(f"{recorded}: 1 game, ")

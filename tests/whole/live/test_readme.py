@@ -288,17 +288,17 @@ PLAYED_BY_BOTS = [line for line in COMMANDS if line.startswith("salvo play mybot
 
 
 @pytest.mark.parametrize("command", PLAYED_BY_BOTS)
-def test_the_bot_plays_others(command: str, folder: Path) -> None:
+def test_the_guides_play_commands_run(command: str, folder: Path) -> None:
     assert re.search(r"^again:  salvo play mybot.py ", _run(_fewer(command), folder), re.MULTILINE)
 
 
-def test_the_class_plays(folder: Path) -> None:
+def test_the_guides_bot_class_plays(folder: Path) -> None:
     (folder / "corners.py").write_text(CLASS)
     assert "wins after" in _run("python corners.py", folder)
     assert "winner" in _run("salvo play corners.py mybot.py", folder)
 
 
-def test_what_a_salvo_and_its_result_are_said_to_have_they_have() -> None:
+def test_salvo_and_result_have_the_documented_fields() -> None:
     listed = (("Each of your salvos has", OwnSalvo), ("A result has", SalvoResolved), ("sunk, each with", SunkShip))
     for text, kind in listed:
         output = re.search(rf"{text}((?:, | )`\w+`)+", " ".join(TEXT.split()))
@@ -466,7 +466,7 @@ MEASURED = [line for line in COMMANDS if line.startswith(("salvo solo", "salvo c
 
 
 @pytest.mark.parametrize("command", MEASURED)
-def test_the_bot_is_measured(command: str, folder: Path) -> None:
+def test_the_guides_measuring_commands_run(command: str, folder: Path) -> None:
     assert re.search(r"\bmybot\b", _run(_fewer(command), folder))
 
 
@@ -547,7 +547,7 @@ def test_the_guides_league_is_the_file_that_its_command_writes(tmp_path: Path) -
         assert any(command.startswith("salvo serve") and f"--table {table}" in command for command in COMMANDS)
 
 
-def test_the_guides_lengths_of_games_are_those_that_the_server_tells() -> None:
+def test_the_guides_game_lengths_are_those_of_the_server() -> None:
     rows = re.findall(r"^\| (\d+) \| (\d+) \| \d+ % \|", TEXT, re.MULTILINE)
     assert len(rows) == 6
     assert all(turns_of("salvo", int(teams)) == int(turns) for teams, turns in rows)
@@ -557,7 +557,7 @@ def test_the_guides_lengths_of_games_are_those_that_the_server_tells() -> None:
     )
 
 
-def test_no_command_is_left_out() -> None:
+def test_every_command_of_the_guides_is_run_by_a_test() -> None:
     run_above = (
         "make demo",
         "salvo demo",
