@@ -220,11 +220,27 @@ def test_a_shot_that_came_while_the_server_stood_still_is_not_late() -> None:
     assert bench.done() == {"read", "restarted"}
 
 
-@pytest.mark.parametrize(("more_ms", "restarted"), [(0, True), (-1, False)])
-def test_the_time_to_act_restarts_after_a_tenth_of_it(more_ms: int, restarted: bool) -> None:
-    bench = Bench()
-    bench.stage.hold_up((TURN_MS / 10 + more_ms) / 1000)
-    assert (bench.left_ms() == TURN_MS) == restarted
+@pytest.mark.parametrize(
+    ("turn_ms", "stood_ms", "restarted"),
+    [(30_000, 2999, False), (30_000, 3000, True), (1000, 249, False), (1000, 250, True)],
+)
+def test_the_time_to_act_restarts_after_a_tenth_of_it_and_a_quarter_of_a_second(
+    turn_ms: int, stood_ms: int, restarted: bool
+) -> None:
+    stage = Stage(("ann", "bob"), limits=m.Limits(players=2, turn_ms=turn_ms))
+    due = stage.referee.deadline()
+    stage.hold_up(stood_ms / 1000)
+    assert (stage.referee.deadline() != due) == restarted
+
+
+def test_a_lobbys_time_restarts_three_times_until_another_team_is_listed() -> None:
+    stage = Stage(("ann",), play=False, limits=m.Limits(players=3, placement_ms=10_000))
+    for name in ("bob", "cy"):
+        for restarted in (True, True, True, False):
+            due = stage.referee.deadline()
+            stage.hold_up(1)
+            assert (stage.referee.deadline() != due) == restarted
+        stage.join(name)
 
 
 def test_a_turn_whose_begin_a_slow_disk_held_back_has_its_whole_time(monkeypatch: pytest.MonkeyPatch) -> None:
