@@ -105,7 +105,7 @@ PARTS: Final = {
     ),
     "transcripts": Part(
         ("server/salvo_server/storage/transcript*.py",),
-        ("tests/server/test_transcripts.py", "tests/server/test_recordings.py"),
+        tuple(f"tests/server/test_{name}.py" for name in ("transcripts", "recordings", "contest_standings")),
     ),
     "rules": Part(
         tuple(f"client_sdk/salvo/rules/{name}.py" for name in ("board", "book", "files", "fleet")),
