@@ -124,6 +124,7 @@ def test_a_shortened_recap_and_what_it_summed_up_are_the_whole_one(name: int) ->
         mine = [result for result in left_out if result.player == player]
         assert tally == (len(mine), sum(r.shots for r in mine), sum(r.hits for r in mine))
     assert shown.shots == whole.shots[earlier.shots :]
+    assert shown.shots == tuple(shot for shot in whole.shots if shot.turn > earlier.turns)
     for player, cells in earlier.aimed.items():
         shots = whole.shots[: earlier.shots]
         assert cells == tuple(sorted({SALVO.grid.cell(s.x, s.y) for s in shots if s.target == player}))

@@ -222,6 +222,8 @@ def test_only_a_repeat_of_the_last_log_entry_proves_that_nothing_is_missing() ->
     team.witness.missed(0.0)
     team.witness.logged(log[-2], 0.0)
     assert team.witness.missed(1.0) == len(log) - 1
+    team.witness.logged(log[-1], 1.0)
+    assert [team.witness.missed(float(now)) for now in range(2, 60)] == [None] * 58
 
 
 def test_an_opening_of_another_game_of_this_number_does_not_displace_the_one_in_play() -> None:
