@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kit.evening import Evening
@@ -162,6 +162,7 @@ ACTIONS = st.lists(
 
 @pytest.mark.long
 @given(actions=ACTIONS)
+@example(actions=["play", "annul", "die"])
 @settings(deadline=None, max_examples=10)
 def test_journal_signed_logs_and_standings_topic_agree(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory
