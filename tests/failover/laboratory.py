@@ -54,21 +54,9 @@ BOTS: Final = {
     "dying.py": _BOT.format(failing="os._exit(9)"),
     "endless.py": _BOT.format(failing="while True: pass"),
 }
-CUP: Final = """\
-name = "three"
-format = "round_robin"
-games = {games}
-seed = 5
-
-[bots]
-hunter = "hunter"
-random = "random"
-density = "density"
-"""
 PLAY: Final = ("play", "density", "hunter", "--games", "{games}", "--seed", "5", "--json")
 #: A bot against itself, because nothing is decided until the last game.
 COMPARE: Final = ("compare", "density", "density", "--seed", "3", "--games", "{games}", "--margin", "0", "--json")
-TOURNAMENT: Final = ("tournament", "run", "cup.toml", "--fresh", "--json")
 
 
 class Laboratory:
@@ -167,11 +155,11 @@ class Laboratory:
 
 #: What happens, to which command, and how the other bots are called.
 FAULTS: Final[dict[str, tuple[Callable[[Laboratory, int], None], tuple[tuple[str, ...], ...]]]] = {
-    "nothing": (Laboratory.nothing, (COMPARE, TOURNAMENT, PLAY)),
-    "a worker killed every 5 s": (Laboratory.kill_workers, (COMPARE, TOURNAMENT)),
-    "a link cut for 3 s, every 5 s": (Laboratory.cut_links, (COMPARE, TOURNAMENT)),
-    "links of 200 kbit/s": (Laboratory.slow_links, (COMPARE, TOURNAMENT)),
-    "the scheduler restarted": (Laboratory.restart_scheduler, (PLAY, TOURNAMENT)),
+    "nothing": (Laboratory.nothing, (COMPARE, PLAY)),
+    "a worker killed every 5 s": (Laboratory.kill_workers, (COMPARE,)),
+    "a link cut for 3 s, every 5 s": (Laboratory.cut_links, (COMPARE,)),
+    "links of 200 kbit/s": (Laboratory.slow_links, (COMPARE,)),
+    "the scheduler restarted": (Laboratory.restart_scheduler, (PLAY, COMPARE)),
     "a dying bot": (Laboratory.nothing, (("play", "dying.py", *PLAY[2:]),)),
     "an endless bot": (Laboratory.nothing, (("play", "endless.py", *PLAY[2:], "--turn-seconds", "2"),)),
 }
@@ -237,8 +225,7 @@ def main() -> int:
         folder = leaving.enter_context(work_folder(given.keep)).absolute()
         port = leaving.enter_context(Port())
         network = leaving.enter_context(Namespaces(len(HOSTS) + 1, {"scheduler": port.number}))
-        cup = CUP.format(games=given.games * 3 // 8)  # of each of three pairs: about as many games as in a comparison
-        for name, text in {**BOTS, "cup.toml": cup}.items():
+        for name, text in BOTS.items():
             (folder / name).write_text(text)
         os.environ["XDG_CACHE_HOME"] = os.environ["XDG_STATE_HOME"] = str(folder)
         laboratory = Laboratory(folder, network, port, given.games)
