@@ -102,14 +102,18 @@ CRASHES = (("", False, 0), ("*", False, 3), (f"*{PROOF}", False, 3), ("*.gz", Fa
 
 @pytest.mark.long
 def test_a_start_writes_what_the_journal_has_and_the_folder_lacks(tmp_path: Path) -> None:
-    """The story: a server that was killed just after a game's end left an empty transcript without a proof."""
+    """The stories: a server that was killed just after a game's end left an empty transcript without a proof; of one
+    that was killed in an empty lobby, the next opened it again, and both openings became files.
+    """
     identity, folder = Identity(bytes(32)), tmp_path / "games"
     _save(folder, _saved(7, "blue"), identity=identity)  # another journal's, under a name that is taken now
     journal = DatabaseJournal(str(tmp_path / "a.journal"))
-    for batch in (_batch(1), _batch(2, "blue"), _batch(3, game=2)):
-        batch.ended_games = [GameConcluded(batch.games[0].id, _result(batch.games[0]))]
+    empty_lobby = Batch(games=_batch(3, game=2).games)
+    for batch in (_batch(1), _batch(2, "blue"), empty_lobby, _batch(4, game=2)):
+        if batch.steps:
+            batch.ended_games = [GameConcluded(batch.games[0].id, _result(batch.games[0]))]
         journal.commit(batch)
-    unfinished = _batch(4, game=3)
+    unfinished = _batch(5, game=3)
     journal.commit(Batch(games=unfinished.games, steps=unfinished.steps[:9]))
     journal.close()
     others = {path: path.read_bytes() for path in folder.iterdir()}

@@ -409,12 +409,21 @@ class JournalReader:
                 raise _later(self.name)
 
     def games(self) -> list[tuple[GameOpened, int]]:
-        """Return every game with the number of its steps, the oldest first."""
+        """Return every game with the number of its steps, the oldest first.
+
+        A lobby in which nothing had happened when its server was killed is opened again, with a record of its own; the
+        former one is no game.
+        """
         counted = sql.select(steps.c.game, sql.func.count().label("steps")).group_by(steps.c.game).subquery()
         query = sql.select(games, counted.c.steps).outerjoin(counted, counted.c.game == games.c.id)
         with explained(self.name), self._engine.connect() as connection:
             rows = connection.execute(query.order_by(games.c.id)).all()
-        return [(GameOpened(*row[:5]), row.steps or 0) for row in rows]
+        latest = {(row.table_name, row.number): row.id for row in rows}
+        return [
+            (GameOpened(*row[:5]), row.steps or 0)
+            for row in rows
+            if row.steps or latest[row.table_name, row.number] == row.id
+        ]
 
     def results(self) -> list[Result]:
         """Return all results, in their order.
