@@ -27,10 +27,10 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(READY)           ## four bots play a whole game on a real broker
 	$(BIN)/salvo demo
 
-test: $(READY)           ## the quick tests that need nothing but Python (about two minutes on two cores)
+test: $(READY)           ## the quick tests that need nothing but Python (one to two minutes on two cores)
 	$(BIN)/pytest $(QUICK) -m 'not needs and not long and not slow'
 
-check: $(READY)          ## format, lint, types, import contracts, the site, and all tests but the slow ones (about ten minutes on two cores)
+check: $(READY)          ## format, lint, types, import contracts, the site, and all tests but the slow ones (five to nine minutes on two cores)
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
