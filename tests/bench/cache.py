@@ -24,6 +24,7 @@ from typing import Any, Final
 import psutil
 
 from bench.children import process, table_names
+from bench.clearing_page import quantile
 from bench.figures import row
 from bench.teams import Door, Teams
 from kit.mosquitto import Mosquitto
@@ -109,7 +110,7 @@ class _Pages:
                 self._take(self._pages[file])
 
     def report(self) -> None:
-        """Print the counts, and begin anew."""
+        """Print the counts since the last report, and reset them."""
         counts, self._counts = self._counts, Counter()
         ages, self._ages = self._ages, Counter()
         print(json.dumps({**counts, "ages": ages}), flush=True)
@@ -224,7 +225,10 @@ def _bench(pages: int, rounds: int, teams: Teams, nginx: Nginx, port: int, web: 
     requests = counts["heads"] + counts["chunks"]
     row(f"{pages} pages: requests a second", f"{requests / seconds:,.0f}")
     row(f"{pages} pages: seconds from one head to the next", f"{pages * seconds / counts['heads']:.2f}")
-    row(f"{pages} pages: age of what they show, p50 and p99", f"{_age(ages, 0.5):.1f} / {_age(ages, 0.99):.1f} s")
+    row(
+        f"{pages} pages: age of what they show, p50 and p99",
+        f"{quantile(ages, 0.5) / 100:.1f} / {quantile(ages, 0.99) / 100:.1f} s",
+    )
     row(f"{pages} pages: chunks that were there before their time", f"{counts['chunks before their time']}", "goal: 0")
     row(f"{pages} pages: chunks that were gone", f"{counts['chunks that were gone'] / counts['chunks']:.2%}")
     row(
@@ -239,23 +243,13 @@ def _bench(pages: int, rounds: int, teams: Teams, nginx: Nginx, port: int, web: 
     row(f"{pages} pages: bytes of a head and of a chunk, with headers", sizes)
 
 
-def _sums(answers: list[dict[str, Any]]) -> tuple[Counter[int], Counter[str]]:
-    ages: Counter[int] = Counter()
-    counts: Counter[str] = Counter()
+def _sums(answers: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
+    """Return how many seconds were shown at which age, in hundredths of a second, and the other counts."""
+    ages, counts = Counter[str](), Counter[str]()
     for answer in answers:
-        ages.update({int(age): times for age, times in answer.pop("ages").items()})
+        ages.update(answer.pop("ages"))
         counts.update(answer)
     return ages, counts
-
-
-def _age(ages: Counter[int], share: float) -> float:
-    """Return the age in seconds that so many of all do not exceed."""
-    left = share * ages.total()
-    for age in sorted(ages):
-        left -= ages[age]
-        if left <= 0:
-            break
-    return age / 100
 
 
 def _workers(nginx: Nginx) -> list[int]:
