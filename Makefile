@@ -52,6 +52,7 @@ slow: $(READY)           ## what a release needs besides: slow tests, 10,000 sim
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/pytest $(TESTS) -m slow
 	$(MAKE) simulate SEEDS=10000
+	$(MAKE) simulate SEEDS=2000 BROKER=embedded
 	$(MAKE) chaos
 	$(MAKE) failover TIMES=5
 	$(MAKE) fuzz
@@ -70,9 +71,10 @@ load: $(READY)           ## what one server carries, beside a prediction; TABLES
 	@$(BIN)/python tests/bench/load.py --tables $(TABLES) --teams $(TEAMS) --spectators $(SPECTATORS) --pace $(PACE) \
 		$(if $(SECONDS_EACH),--seconds $(SECONDS_EACH)) $(if $(JSON),--json)
 
-simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows one, FAULTS='...' with other faults; RULES=xbs other rules
+simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows one, FAULTS='...' with other faults; RULES=xbs other rules; BROKER=embedded
 	PYTHONPATH=tests $(BIN)/python -m simulation.run --seeds $(SEEDS) --first $(FIRST) --jobs $(JOBS) \
-		$(if $(SEED),--seed $(SEED) --trace) $(if $(RULES),--rules $(RULES)) $(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
+		$(if $(SEED),--seed $(SEED) --trace) $(if $(RULES),--rules $(RULES)) $(if $(BROKER),--broker $(BROKER)) \
+		$(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
 
 chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games, two bots of four in JavaScript; 40 with 300 accounts on either broker (about twenty minutes)
 	$(BIN)/python tests/chaos/run.py --javascript 2 --team-kills 20

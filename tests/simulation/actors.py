@@ -29,9 +29,9 @@ from salvo_server.service import Resume, Service
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Register
 from simulation import crypto
-from simulation.broker import SimBroker
+from simulation.broker import BrokerProcess
 from simulation.disk import Disk, SimJournal
-from simulation.edge import SimConnection
+from simulation.edge import SimConnection, SimLink
 from simulation.world import Broken, Process, World
 
 #: What a derivation takes.
@@ -47,21 +47,25 @@ EPOCH_MS = 1_800_000_000_000
 class Member(Process):
     """A process with a connection to the broker."""
 
-    def __init__(self, world: World, broker: SimBroker, name: str) -> None:
+    def __init__(self, world: World, broker: BrokerProcess, name: str) -> None:
         super().__init__(world, name)
         self.broker = broker
         self.ended = False
         self.edge = self.connect(clean=True)
 
-    def connect(self, *, clean: bool, will: tuple[str, bytes] | None = None) -> SimConnection:
+    def connect(self, *, clean: bool, will: tuple[str, bytes] | None = None) -> SimLink:
         """Return a connection for this incarnation."""
+        return SimConnection(self.world, self.broker, self.name, self.waker(), clean=clean, will=will)
+
+    def waker(self) -> Callable[[float], None]:
+        """Return what wakes this incarnation alone, with seconds from now."""
         incarnation = self.incarnation
 
         def wake(delay: float) -> None:
             if self.alive and self.incarnation == incarnation:
                 self.wake(delay)
 
-        return SimConnection(self.world, self.broker, self.name, wake, clean=clean, will=will)
+        return wake
 
     def kill(self) -> None:
         self.edge.drop()
@@ -134,7 +138,7 @@ class Server(Member):
         change: returns what the next server is started with, which may be other settings than the one before had.
     """
 
-    def __init__(self, world: World, broker: SimBroker, disk: Disk, setup: Setup) -> None:
+    def __init__(self, world: World, broker: BrokerProcess, disk: Disk, setup: Setup) -> None:
         super().__init__(world, broker, "server")
         self.disk = disk
         self.setup = setup
@@ -252,7 +256,7 @@ class Team(Member):
         refusals: codes of what the server refused.
     """
 
-    def __init__(self, world: World, broker: SimBroker, name: str, bot: str) -> None:
+    def __init__(self, world: World, broker: BrokerProcess, name: str, bot: str) -> None:
         super().__init__(world, broker, name)
         self.choices: list[Choice] = []
         self.ends: list[GameEnded] = []
@@ -300,7 +304,7 @@ class SpecTeam(Member):
     after a crash.
     """
 
-    def __init__(self, world: World, broker: SimBroker, name: str, book: RuleBook) -> None:
+    def __init__(self, world: World, broker: BrokerProcess, name: str, book: RuleBook) -> None:
         super().__init__(world, broker, name)
         self._book = book
         self._secret = f"secret of {name}"
@@ -388,7 +392,7 @@ class Desk(Member):
     NAME = "desk"
     SECRET = "secret of desk"
 
-    def __init__(self, world: World, broker: SimBroker) -> None:
+    def __init__(self, world: World, broker: BrokerProcess) -> None:
         super().__init__(world, broker, self.NAME)
         self.done: Counter[m.HostAction] = Counter()
         self._random = world.random("desk")
@@ -458,7 +462,7 @@ class Observer(Member):
         received: topic and payload, in order, repetitions and all.
     """
 
-    def __init__(self, world: World, broker: SimBroker) -> None:
+    def __init__(self, world: World, broker: BrokerProcess) -> None:
         super().__init__(world, broker, "observer")
         self.received: list[tuple[str, bytes]] = []
 

@@ -66,15 +66,76 @@ class _Session:
         return other
 
 
-class SimBroker(Process):
-    """The broker.
+class BrokerProcess(Process):
+    """A broker as the links know it.
 
     Attributes:
-        retained: payload by topic.
         received: called with client id, topic, payload and the retain flag of every message that it takes in.
         lossy: whether a crash has lost something that it had acknowledged.
-        losing: how many messages are still lost after they were acknowledged, by the point at which they are taken.
+        losing: how many of the next messages that pass a point it loses, by point.
+        random: for what is up to it.
     """
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world, "broker")
+        self.received: Callable[[str, str, bytes, bool], None] = lambda client, topic, payload, retain: None
+        self.lossy = False
+        self.losing: Counter[str] = Counter()
+        self.random = world.random("broker")
+        self._links: dict[Link, Any] = {}
+        self._ungreeted: dict[Link, None] = {}
+
+    @property
+    def retained(self) -> dict[str, bytes]:
+        """Payload by topic."""
+        raise NotImplementedError
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is on its way to anybody."""
+        raise NotImplementedError
+
+    def crash(self, keep: str) -> None:
+        """End at once; some brokers keep something."""
+        raise NotImplementedError
+
+    def handle(self, link: Link, packet: tuple[Any, ...]) -> None:
+        """Carry out a packet of a client."""
+        raise NotImplementedError
+
+    def lost(self, link: Link) -> None:
+        """Notice that a connection is gone."""
+        raise NotImplementedError
+
+    def opened(self, link: Link) -> None:
+        """A client has made a connection, and not said yet who it is."""
+        self._ungreeted[link] = None
+
+    def _cut_links(self) -> None:
+        """The process is gone: what its system had sent arrives, or does not."""
+        for link in list(self._links):
+            if self.random.random() < 0.5:
+                link.flush_down()
+            link.cut(self.random.choice((0.0, 0.0, 0.2)), None)
+        for link in self._ungreeted:
+            link.cut(0.0, None)
+        self._links.clear()
+        self._ungreeted.clear()
+
+    def loses(self, client_id: str, topic: str) -> bool:
+        """Whether a command is lost, as a broker drops what no longer fits into its queue to the server."""
+        kind = _COMMANDS.get(topic.rpartition("/")[2])
+        if kind is None or client_id == "server":
+            return False
+        point = f"{client_id}.{kind}.taken"
+        self.world.hit(point)
+        lost = self.losing[point] > 0
+        self.losing[point] -= lost
+        return lost
+
+
+class SimBroker(BrokerProcess):
+    """The broker."""
 
     def __init__(self, world: World, *, window: int, overlaps: bool, shuffles: bool, will_at_takeover: bool) -> None:
         """Prepare; a start is needed.
@@ -84,35 +145,26 @@ class SimBroker(Process):
             overlaps: whether a message comes once for each of a client's filters that cover it.
             shuffles: whether retained messages come in any order over all filters of a subscription.
         """
-        super().__init__(world, "broker")
-        self.retained: dict[str, bytes] = {}
-        self.received: Callable[[str, str, bytes, bool], None] = lambda client, topic, payload, retain: None
-        self.lossy = False
-        self.losing: Counter[str] = Counter()
+        super().__init__(world)
+        self._retained: dict[str, bytes] = {}
         self._sessions: dict[str, _Session] = {}
-        self._links: dict[Link, tuple[_Session, tuple[str, bytes] | None]] = {}
-        self._ungreeted: dict[Link, None] = {}
         self._window = window
         self._overlaps = overlaps
         self._shuffles = shuffles
         self._will_at_takeover = will_at_takeover
         self._routes: dict[str, list[tuple[_Session, int]]] = {}
-        self._random = world.random("broker")
         self._autosave: tuple[dict[str, bytes], dict[str, _Session]] = ({}, {})
         self._packets = 0
+
+    @property
+    def retained(self) -> dict[str, bytes]:
+        return self._retained
 
     # --- life -----------------------------------------------------------------------------------------------------
 
     def crash(self, keep: str) -> None:
         """End at once: ``all`` is kept, what the ``old`` autosave had, or ``none``."""
-        for link in list(self._links):
-            if self._random.random() < 0.5:
-                link.flush_down()
-            link.cut(self._random.choice((0.0, 0.0, 0.2)), None)
-        for link in self._ungreeted:
-            link.cut(0.0, None)
-        self._links.clear()
-        self._ungreeted.clear()
+        self._cut_links()
         self._routes.clear()
         if keep == "all":
             self._save()
@@ -121,22 +173,18 @@ class SimBroker(Process):
         if keep != "all":
             self.lossy = True
         retained, sessions = self._autosave
-        self.retained = dict(retained)
+        self._retained = dict(retained)
         self._sessions = {name: session.copy() for name, session in sessions.items()}
         self.kill()
 
     def _save(self) -> None:
         stay = {name: session.copy() for name, session in self._sessions.items() if not session.clean}
-        self._autosave = (dict(self.retained), stay)
+        self._autosave = (dict(self._retained), stay)
 
     @property
     def quiet(self) -> bool:
         """Whether nothing is on its way to anybody."""
         return not any(session.under_way or session.queue for session in self._sessions.values())
-
-    def opened(self, link: Link) -> None:
-        """A client has made a connection, and not said yet who it is."""
-        self._ungreeted[link] = None
 
     # --- packets --------------------------------------------------------------------------------------------------
 
@@ -188,43 +236,32 @@ class SimBroker(Process):
             self._routes.clear()
         stay = []
         for topic_filter in filters:
-            found = list(filter(partial(matches, topic_filter), self.retained))
-            self._random.shuffle(found)
+            found = list(filter(partial(matches, topic_filter), self._retained))
+            self.random.shuffle(found)
             stay += found
         if self._shuffles:
-            self._random.shuffle(stay)
+            self.random.shuffle(stay)
         for topic in stay:
-            self._give(session, Message(topic, self.retained[topic], True))
+            self._give(session, Message(topic, self._retained[topic], True))
 
     def _publish(self, link: Link, mid: int, topic: str, payload: bytes, retain: bool) -> None:
         world = self.world
         world.hit("broker.publish.before")
         client_id = self._links[link][0].client_id
         self.received(client_id, topic, payload, retain)
-        if not self._loses(client_id, topic):
+        if not self.loses(client_id, topic):
             self.route(topic, payload, retain)
         world.hit("broker.publish.routed")
         link.send_down(("puback", mid))
         world.hit("broker.publish.after")
 
-    def _loses(self, client_id: str, topic: str) -> bool:
-        """Whether a command is lost, as a broker drops what no longer fits into its queue to the server."""
-        kind = _COMMANDS.get(topic.rpartition("/")[2])
-        if kind is None or client_id == "server":
-            return False
-        point = f"{client_id}.{kind}.taken"
-        self.world.hit(point)
-        lost = self.losing[point] > 0
-        self.losing[point] -= lost
-        return lost
-
     def route(self, topic: str, payload: bytes, retain: bool) -> None:
         """Keep and pass on a message."""
         if retain:
             if payload:
-                self.retained[topic] = payload
+                self._retained[topic] = payload
             else:
-                self.retained.pop(topic, None)
+                self._retained.pop(topic, None)
         routes = self._routes.get(topic)
         if routes is None:
             routes = self._routes[topic] = self._find_routes(topic)
@@ -277,4 +314,5 @@ class SimBroker(Process):
             self._sessions.pop(session.client_id, None)
             self._routes.clear()
         if with_will and will is not None:
-            self.route(*will, True)
+            topic, payload = will
+            self.route(topic, payload, True)

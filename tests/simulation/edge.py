@@ -8,10 +8,11 @@ connection was accepted and its owner has subscribed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from salvo.net.inbound import Inbound
-from simulation.broker import SimBroker
+from salvo_server.service import ServerLink
+from simulation.broker import BrokerProcess
 from simulation.world import World
 
 #: Pauses between attempts grow like this up to the longest one, drawn evenly from zero on.
@@ -24,7 +25,7 @@ class Link:
 
     __slots__ = ("_broker", "_client", "_down", "_ending", "_random", "_up", "_world", "alive")
 
-    def __init__(self, world: World, broker: SimBroker, client: SimConnection) -> None:
+    def __init__(self, world: World, broker: BrokerProcess, client: SimConnection) -> None:
         self.alive = True
         self._ending = False
         self._world = world
@@ -106,8 +107,8 @@ class Link:
         return not self._up and not self._down
 
 
-class SimConnection:
-    """A connection of one process; implements ``salvo_server.service.Edge`` and ``salvo.team.Edge``.
+class SimLink(ServerLink, Protocol):
+    """What the simulation needs of a connection of any process.
 
     Attributes:
         slow_until: until when it takes long.
@@ -115,10 +116,24 @@ class SimConnection:
         checked: if set, called before every publication with its topic, and before every acknowledgement with None.
     """
 
+    slow_until: float
+    asked: int
+    checked: Callable[[str | None], None] | None
+
+    @property
+    def quiet(self) -> bool: ...
+    def cut(self, client_notices: float, broker_notices: float) -> None: ...
+    def drop(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class SimConnection:
+    """A connection of one process: a :class:`SimLink`."""
+
     def __init__(
         self,
         world: World,
-        broker: SimBroker,
+        broker: BrokerProcess,
         name: str,
         wake: Callable[[float], None],
         *,

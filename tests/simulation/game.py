@@ -14,7 +14,8 @@ from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
 from salvo_server.storage.register import Account, Register
 from simulation import checks, faults, settings, sharing
 from simulation.actors import Desk, Observer, Server, Setup, SpecTeam, Team
-from simulation.broker import SimBroker
+from simulation.attached import EmbeddedServer, EmbeddedSimBroker
+from simulation.broker import BrokerProcess, SimBroker
 from simulation.disk import Disk
 from simulation.faults import Fault
 from simulation.world import Broken, World
@@ -57,6 +58,7 @@ class Scenario:
     will_at_takeover: bool
     draw: Draw
     hosted: bool
+    embedded: bool = False
 
     @property
     def strict(self) -> bool:
@@ -70,9 +72,13 @@ class Scenario:
         )
 
 
-def draw(seed: int, rules: str | None = None) -> Scenario:
-    """Return what a seed decides; by other rules, the same on a small board, without clients that know Salvo only."""
-    scenario = _draw(seed)
+def draw(seed: int, rules: str | None = None, *, embedded: bool = False) -> Scenario:
+    """Return what a seed decides; by other rules, the same on a small board, without clients that know Salvo only.
+
+    Args:
+        embedded: whether the server has the broker in its own process.
+    """
+    scenario = replace(_draw(seed), embedded=embedded)
     if rules is None:
         return scenario
     teams = {name.replace("spec", "other"): bot.replace("spec", "random") for name, bot in scenario.teams.items()}
@@ -148,20 +154,27 @@ class Contest:
         self.scenario = scenario
         self.world = world = World(scenario.seed, scenario.faults, trace)
         world.act = self._act
-        self.broker = SimBroker(
-            world,
-            window=scenario.window,
-            overlaps=scenario.overlaps,
-            shuffles=scenario.shuffles,
-            will_at_takeover=scenario.will_at_takeover,
-        )
         self.disk = Disk(world)
+        accounts: list[Account] = []
         setup = Setup(scenario.book, scenario.limits, f"seed {scenario.seed}", "always", scenario.draw)
         if scenario.hosted:
-            roster = [Account(name, name, Role.TEAM, f"secret of {name}") for name in scenario.teams]
-            desk = Account(Desk.NAME, Desk.NAME, Role.HOST, Desk.SECRET)
-            setup = setup._replace(register=Register([*roster, desk]))
-        self.server = Server(world, self.broker, self.disk, setup)
+            accounts = [Account(name, name, Role.TEAM, f"secret of {name}") for name in scenario.teams]
+            accounts.append(Account(Desk.NAME, Desk.NAME, Role.HOST, Desk.SECRET))
+            setup = setup._replace(register=Register(accounts))
+        self.broker: BrokerProcess
+        self.server: Server
+        if scenario.embedded:
+            self.broker = embedded = EmbeddedSimBroker(world, accounts)
+            self.server = EmbeddedServer(world, embedded, self.disk, setup)
+        else:
+            self.broker = SimBroker(
+                world,
+                window=scenario.window,
+                overlaps=scenario.overlaps,
+                shuffles=scenario.shuffles,
+                will_at_takeover=scenario.will_at_takeover,
+            )
+            self.server = Server(world, self.broker, self.disk, setup)
         self.server.after_step = self._look
         self.server.change = self._change
         self._settings = world.random("settings")
@@ -182,12 +195,12 @@ class Contest:
 
     def _act(self, fault: Fault) -> None:
         match fault.action, fault.given:
-            case "crash", ("broker", _, keep):
+            case "crash", ("broker", _, keep) if not self.scenario.embedded:
                 if self.broker.alive:
                     self.broker.crash(keep)
                     self.world.after(fault.seconds(1), self.broker.start)
-            case "crash", (name, _):
-                member = self._members[name]
+            case "crash", (name, _, *_):  # an embedded broker's end is its server's
+                member = self._members["server" if name == "broker" else name]
                 if member.alive:
                     member.kill()
                     self.world.after(fault.seconds(1), member.start)
@@ -330,9 +343,11 @@ def run(
     given: Sequence[Fault] | None = None,
     trace: Callable[[str], None] | None = None,
     rules: str | None = None,
+    *,
+    embedded: bool = False,
 ) -> Report:
     """Play a seed's contest, with its own faults or with these, by its own rules or by these."""
-    scenario = draw(seed, rules)
+    scenario = draw(seed, rules, embedded=embedded)
     if given is not None:
         scenario.faults = list(given)
     if trace is not None:

@@ -4,6 +4,7 @@ make simulate SEEDS=10000            many contests
 make simulate SEED=17                one of them, line by line
 make simulate SEED=17 FAULTS='...'   the same one with other faults
 make simulate RULES=xbs              by another ruleset, on a small board
+make simulate BROKER=embedded        with the broker in the server's process
 """
 
 from __future__ import annotations
@@ -54,17 +55,20 @@ def shrink(seed: int, found: Sequence[Fault], fails: Callable[[list[Fault]], boo
     return left_over
 
 
-def command(seed: int, given: Sequence[Fault] | None = None, rules: str | None = None) -> str:
+def command(
+    seed: int, given: Sequence[Fault] | None = None, rules: str | None = None, *, embedded: bool = False
+) -> str:
     """Return the command that plays a seed again."""
     extra = "" if given is None else f" FAULTS='{faults.write(list(given))}'"
     extra += "" if rules is None else f" RULES={rules}"
+    extra += " BROKER=embedded" if embedded else ""
     return f"make simulate SEED={seed}{extra}"
 
 
-def _work(rules: str | None, seeds: Sequence[int]) -> list[Report]:
+def _work(rules: str | None, embedded: bool, seeds: Sequence[int]) -> list[Report]:
     reports = []
     for seed in seeds:
-        reports.append(game.run(seed, rules=rules))
+        reports.append(game.run(seed, rules=rules, embedded=embedded))
         gc.collect()
     return reports
 
@@ -72,9 +76,10 @@ def _work(rules: str | None, seeds: Sequence[int]) -> list[Report]:
 class _Total:
     """Adds up."""
 
-    def __init__(self, seeds: int, rules: str | None) -> None:
+    def __init__(self, seeds: int, rules: str | None, embedded: bool) -> None:
         self.seeds = seeds
         self.rules = rules
+        self.embedded = embedded
         self.done = 0
         self.wrong: list[Report] = []
         self.points: Counter[str] = Counter()
@@ -101,13 +106,17 @@ class _Total:
                 self._tell(report)
 
     def _tell(self, report: Report) -> None:
-        seed, rules = report.seed, self.rules
+        seed, rules, embedded = report.seed, self.rules, self.embedded
+
+        def again(fewer: list[Fault]) -> str:
+            return game.run(seed, fewer, rules=rules, embedded=embedded).wrong
+
         found = game.draw(seed, rules).faults
-        small = shrink(seed, found, lambda fewer: bool(game.run(seed, fewer, rules=rules).wrong))
+        small = shrink(seed, found, lambda fewer: bool(again(fewer)))
         print(f"seed {report.seed}: {report.wrong}")
-        print(f"    again:  {command(seed, rules=rules)}")
-        print(f"    shrunk from {len(found)} faults to {len(small)}: {game.run(seed, small, rules=rules).wrong}")
-        print(f"            {command(seed, small, rules)}", flush=True)
+        print(f"    again:  {command(seed, rules=rules, embedded=embedded)}")
+        print(f"    shrunk from {len(found)} faults to {len(small)}: {again(small)}")
+        print(f"            {command(seed, small, rules, embedded=embedded)}", flush=True)
 
     def line(self, end: str = "\r") -> None:
         seconds = time.monotonic() - self.began
@@ -138,13 +147,13 @@ def _processor_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def run_many(first: int, seeds: int, jobs: int, rules: str | None) -> int:
+def run_many(first: int, seeds: int, jobs: int, rules: str | None, embedded: bool) -> int:
     """Play many seeds; return the exit code."""
-    game.run(first, rules=rules)  # derives most keys before the processes part
-    total = _Total(seeds, rules)
+    game.run(first, rules=rules, embedded=embedded)  # derives most keys before the processes part
+    total = _Total(seeds, rules, embedded)
     chunks = [range(start, min(start + CHUNK, first + seeds)) for start in range(first, first + seeds, CHUNK)]
     with multiprocessing.Pool(jobs, prepare) as pool:
-        for reports in pool.imap_unordered(functools.partial(_work, rules), chunks):
+        for reports in pool.imap_unordered(functools.partial(_work, rules, embedded), chunks):
             for report in reports:
                 total.add(report)
             total.line()
@@ -154,9 +163,9 @@ def run_many(first: int, seeds: int, jobs: int, rules: str | None) -> int:
     return 1 if total.wrong else 0
 
 
-def run_one(seed: int, given: list[Fault] | None, trace: bool, rules: str | None) -> int:
+def run_one(seed: int, given: list[Fault] | None, trace: bool, rules: str | None, embedded: bool) -> int:
     """Play one seed; return the exit code."""
-    report = game.run(seed, given, print if trace else None, rules)
+    report = game.run(seed, given, print if trace else None, rules, embedded=embedded)
     drawn = game.draw(seed, rules).faults if given is None else given
     print(f"faults: {faults.write(drawn) or 'none'}")
     print(f"happened: {faults.write(report.happened) or 'none'}")
@@ -174,14 +183,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="just this one")
     parser.add_argument("--faults", help="instead of the seed's own, as they are printed; empty for none")
     parser.add_argument("--rules", choices=list(BOOKS), help="a ruleset instead of the seed's own")
+    parser.add_argument("--broker", choices=["own", "embedded"], default="own", help="whose process it is")
     parser.add_argument("--trace", action="store_true", help="print every event")
     given = parser.parse_args()
     prepare()
+    embedded = given.broker == "embedded"
     if given.seed is not None:
-        return run_one(
-            given.seed, None if given.faults is None else faults.parse(given.faults), given.trace, given.rules
-        )
-    return run_many(given.first, given.seeds, given.jobs, given.rules)
+        drawn = None if given.faults is None else faults.parse(given.faults)
+        return run_one(given.seed, drawn, given.trace, given.rules, embedded)
+    return run_many(given.first, given.seeds, given.jobs, given.rules, embedded)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from salvo.session.machine_states import JoiningEvent, PlayingEvent
 from salvo.session.state import SessionState
 from salvo.session.tables import JOINING, PLAYING
 from salvo.view import Feed, Shot, View
+from salvo_server.brokers.embedded.attached import AttachedLink
+from salvo_server.brokers.embedded.sessions import Session as BrokerSession
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.effects import Effects
 from salvo_server.core.game_states import Turn
@@ -66,6 +68,13 @@ def test_no_invariant_breaks_by_other_rules(rules: str) -> None:
         assert not report.wrong, f"{report.wrong}; again: {run.command(seed, rules=rules)}"
 
 
+@pytest.mark.long
+def test_no_invariant_breaks_with_the_broker_in_the_servers_process() -> None:
+    for seed in range(1, 13):
+        report = game.run(seed, embedded=True)
+        assert not report.wrong, f"{report.wrong}; again: {run.command(seed, embedded=True)}"
+
+
 def test_a_simulation_with_the_same_seed_and_faults_repeats_exactly() -> None:
     drawn = game.draw(3).faults
     assert drawn
@@ -86,6 +95,14 @@ _BOUNDARIES = [
 def test_a_kill_at_every_boundary_of_the_servers_round_is_survived(point: str, phase: str) -> None:
     crash = Fault(point, phase, 5 if phase == "turn" else 1, "crash", ("server", "0.1"))
     report = game.run(SHORT, [crash])
+    assert (report.wrong, report.happened) == ("", [crash])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("point", SERVER_POINTS)
+def test_a_kill_of_server_and_embedded_broker_at_every_boundary_is_survived(point: str) -> None:
+    crash = Fault(point, "turn", 5, "crash", ("server", "0.1"))
+    report = game.run(SHORT, [crash], embedded=True)
     assert (report.wrong, report.happened) == ("", [crash])
 
 
@@ -384,3 +401,35 @@ def _seeds() -> Iterator[int]:
 def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
     assert any(game.run(seed).wrong for seed in _seeds())
+
+
+def _send_nothing_again_to_the_attached_server(patch: pytest.MonkeyPatch) -> None:
+    def resume(self: BrokerSession) -> None:
+        self._again.clear()
+        self.pump()
+
+    patch.setattr(BrokerSession, "resume", resume)
+
+
+def _count_as_delivered_what_the_broker_has_not_routed(patch: pytest.MonkeyPatch) -> None:
+    publish = AttachedLink.publish
+
+    def hasty(self: AttachedLink, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        publish(self, topic, payload, retain=retain)
+        self.delivered = self.published
+
+    patch.setattr(AttachedLink, "publish", hasty)
+
+
+PLANTED_IN_THE_LINK: list[Plant] = [
+    _acknowledge_before_commit,
+    _send_nothing_again_to_the_attached_server,
+    _count_as_delivered_what_the_broker_has_not_routed,
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plant", PLANTED_IN_THE_LINK, ids=lambda plant: plant.__name__[1:].replace("_", " "))
+def test_a_planted_bug_of_the_attached_link_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    assert any(game.run(seed, embedded=True).wrong for seed in range(1, 100))
