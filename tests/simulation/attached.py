@@ -371,10 +371,12 @@ class EmbeddedServer(Server):
         self.broker.start()  # only now clients come in
 
     def end(self) -> None:
-        super().end()
+        """End in good order, with the broker."""
+        self.edge.close()
         self.broker.end()
+        super().end()
 
     def kill(self) -> None:
         """End with the broker."""
-        super().kill()
         self.broker.crash("none")
+        super().kill()
