@@ -551,6 +551,12 @@ class _Client(paho.Client):
         self.plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self.plain
 
+    def _handle_on_message(self, message: paho.MQTTMessage) -> None:
+        # paho matches each topic against filters, of which we register none, and each match leaves a cycle behind for
+        # the garbage collector.
+        assert self.on_message is not None
+        self.on_message(self, None, message)
+
     def _handle_pubackcomp(self, cmd: Literal["PUBACK", "PUBCOMP"]) -> MQTTErrorCode:
         # paho builds a reason and properties for every acknowledgement, which takes most of the time that it needs.
         packet = self._in_packet["packet"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import time
 
@@ -39,6 +40,26 @@ def test_a_burst_larger_than_one_poll_is_read_to_its_end(broker: Broker) -> None
     for connection in (reader, writer):
         connection.close()
     assert got == [b"%d" % number for number in range(count)]
+
+
+@on_both_brokers
+def test_messages_that_arrive_leave_nothing_for_the_garbage_collector(broker: Broker) -> None:
+    """It stops everybody: paho left a cycle for every message, so that a server collected all the time."""
+    reader = _connected(broker, "reader", "/x")
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(200):
+            reader.publish("/x", b"%d" % number)
+            while not (arrived := reader.poll(1.0)):
+                pass
+            for message in arrived:
+                reader.acknowledge(message)
+        left = gc.collect()
+    finally:
+        gc.enable()
+    reader.close()
+    assert left < 200
 
 
 def test_pauses_are_not_drawn_from_a_bots_generator(port: Port) -> None:
