@@ -36,6 +36,7 @@ from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.garbage import collect_in_portions
 from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
@@ -189,6 +190,7 @@ def run_server(
         identity=Identity.fresh() if signed else None,
         register=None if accounts is None else Register(accounts),
     )
+    collect_in_portions()
     reported = False
     if sampler is not None:
         signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(sampler.counts), flush=True))

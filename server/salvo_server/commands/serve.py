@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from salvo_server.commands.serve_report import WEB_FRONT, ServeReport
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.core.journal_interface import Journal
+from salvo_server.garbage import collect_in_portions
 from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.local_servers import announced, reached_at
 from salvo_server.service import Listener
@@ -88,7 +88,7 @@ def serve(config: Path | None, **given: Any) -> None:
     if report.folder is not None and settings.journal not in (None, "none"):
         report.folder.complete(str(settings.journal))
     programs = [*_web_front(contest, settings), *_gateways(contest, gateways, settings)]
-    gc.freeze()  # what is there by now stays, and to look through it in mid-game holds everybody up
+    collect_in_portions()
     with (
         announced(settings, contest.url, contest.websocket_url),
         _scraped(metrics, contest, settings, report),
