@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo.codec.announcements import RESULT
 from salvo.codec.header import Header
 from salvo.codec.log import OF_BYTES, Opening, entry_digest
-from salvo.codec.log_reader import LogChain, read_entry, take_apart
+from salvo.codec.log_reader import LogChain, game_of, read_entry, take_apart
 from salvo.messages import State
 from salvo.rules import Announce, Order, Sinkings
 from salvo.rules.game import Game
@@ -145,6 +145,7 @@ def _stream(received: Sequence[tuple[str, bytes]], referee: Referee, expected: S
 def _log(received: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> None:
     """The log of the game is one story, whole, in order and fair, over all crashes (SALVO-LOG)."""
     announced: dict[tuple[str, int], bytes] = {}
+    logged: set[bytes] = set()
     number = 0
     of = ""
     opening: Opening | None = None
@@ -161,9 +162,13 @@ def _log(received: Sequence[tuple[str, bytes]], referee: Referee, who: str) -> N
                 hold(empty and _only_settings_differ(opening, entry.body), "%s heard game %d opened twice", who, number)
                 announced.clear()
             opening = entry.body
+        again = payload in logged
+        logged.add(payload)
         if number != referee.number:
             continue
-        hold(entry.of in ("", of), "%s heard an entry of another game", who)
+        if entry.of not in ("", of):  # the end of the game before comes again after a crash
+            hold(again, "%s heard an entry of another game", who)
+            continue
         first = announced.setdefault((of, entry.number), payload)
         hold(first == payload, "%s heard two entries %d of game %d", who, entry.number, number)
         hold(entry.number <= len(announced), "%s heard entry %d after %d entries", who, entry.number, len(announced))
@@ -181,10 +186,12 @@ def _only_settings_differ(one: Opening | None, other: Opening) -> bool:
 
 def _chain(received: Sequence[tuple[str, bytes]]) -> None:
     """A client that follows the log never has a reason to complain."""
-    chain = LogChain()
+    chains: dict[str, LogChain] = {}
     for topic, payload in received:
         if topic == "/game/log":
-            chain.take_in(payload)
+            text, _ = take_apart(payload)
+            of = game_of(text, read_entry(text))  # after a crash, the end of a game may come again
+            chains.setdefault(of, LogChain()).take_in(payload)
 
 
 def _covers(received: Sequence[tuple[int, int]], landed: Sequence[tuple[int, int]]) -> bool:

@@ -142,7 +142,12 @@ class SimJournal(Journal):
             SavedGame(game, steps.get(game.id, []), [team for (of, _), team in teams.items() if of == game.id])
             for game in latest.values()
         ]
-        return Saved(saved, max(games, default=0), self.last_step, sent_through, ended, iter(burned))
+        before = [
+            game
+            for game in every_game(self._disk)
+            if game.opened not in latest.values() and any(step.id > sent_through for step in game.steps)
+        ]
+        return Saved(saved, max(games, default=0), self.last_step, sent_through, ended, iter(burned), before)
 
     def results(self) -> list[Result]:
         """Return what games came to; a database refuses a second result of one."""
@@ -178,5 +183,5 @@ def every_game(disk: Disk) -> Sequence[SavedGame]:
             steps.setdefault(step.game, []).append(step)
     games = list(opened.values())
     return [
-        SavedGame(game, steps.get(game.id, []), [], then) for game, then in zip(games, [*games[1:], None], strict=True)
+        SavedGame(game, steps.get(game.id, []), [], then) for game, then in zip(games, [*games, None][1:], strict=True)
     ]

@@ -123,6 +123,15 @@ def test_a_team_that_comes_back_to_its_whole_fleet_in_a_lobby_of_before_accuses_
     assert (report.wrong, report.happened) == ("", drawn)
 
 
+def test_the_end_of_a_lobby_is_published_though_the_server_was_killed_in_the_next_one() -> None:
+    """A host ended it; killed before that had reached the broker, the server came back with the next lobby alone."""
+    drawn = faults.parse(
+        "broker.publish.before@lobby#8=crash:broker:2.055:all,server.acknowledge.after@lobby#17=crash:server:2.231"
+    )
+    report = game.run(21648, drawn)
+    assert (report.wrong, report.happened) == ("", drawn)
+
+
 def test_a_broker_killed_while_a_client_connects_receives_nothing_from_it() -> None:
     """It went on hearing, and what was on its way then was lost for ever on a connection that seemed to live."""
     drawn = faults.parse(

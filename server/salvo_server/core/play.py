@@ -242,18 +242,22 @@ class Play:
             status: makes what ``/game/server`` says of a table.
         """
         effects = Effects()
+        for game in saved.closed if resumes else ():
+            if game.opened.table in self.openings.limits:
+                recovered = recover(game, status, saved.sent_through, signer=self.openings.identity)
+                effects.publications += recovered.unsent
         stored = {game.opened.table: game for game in saved.games}
         for name in self.openings.limits:
-            game = stored.pop(name, None)
-            if game is not None and resumes and game.steps:
-                effects.publications += self._restore_table(game, saved.sent_through, status, now)
+            latest = stored.pop(name, None)
+            if latest is not None and resumes and latest.steps:
+                effects.publications += self._restore_table(latest, saved.sent_through, status, now)
                 continue
-            table = Table(self.openings.set_table(name, game), status)
+            table = Table(self.openings.set_table(name, latest), status)
             self.tables[name] = table
             announcements, publications = table.open()
             self.follower.open(table)
-            if game is not None:
-                effects.records.closed.append(game.opened.id)
+            if latest is not None:
+                effects.records.closed.append(latest.opened.id)
             effects.publications += publications
             effects += self._open_game(table, now)
             effects.news.append(StepNews(name, now, None, announcements))

@@ -323,6 +323,9 @@ class DatabaseJournal(Journal):
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
             opened = [GameOpened(*row) for row in read(sql.select(games).where(games.c.id.in_(latest)))]
             sent_through, ended = read(sql.select(progress.c.sent_through, progress.c.ended)).one()
+            unsent = sql.select(steps.c.game).where(steps.c.id > sent_through)
+            closed = sql.select(games).where(games.c.id.in_(unsent), games.c.id.not_in(latest)).order_by(games.c.id)
+            before = self._games([GameOpened(*row) for row in read(closed)])
             saved = Saved(
                 games=self._games(opened),
                 last_game=read(sql.select(sql.func.max(games.c.id))).scalar() or 0,
@@ -330,6 +333,7 @@ class DatabaseJournal(Journal):
                 sent_through=sent_through,
                 ended=ended,
                 burned=iter(self._burned()),
+                closed=[game._replace(next_game=_next(self._connection, game.opened)) for game in before],
             )
             self._connection.commit()
             assert self._locks is not None
@@ -446,13 +450,15 @@ class JournalReader:
     def saved(self, game: GameOpened) -> SavedGame:
         """Return a game as it can be executed again; the teams' secrets are not part of it."""
         taken = self.steps(game)  # first: a server that runs may forget the game between the two
-        return SavedGame(game, taken, (), self._next(game))
-
-    def _next(self, game: GameOpened) -> GameOpened | None:
-        later = sql.select(games).where(games.c.table_name == game.table, games.c.id > game.id)
         with explained(self.name), self._engine.connect() as connection:
-            row = connection.execute(later.order_by(games.c.id).limit(1)).first()
-        return None if row is None else GameOpened(*row)
+            return SavedGame(game, taken, (), _next(connection, game))
+
+
+def _next(connection: sql.Connection, game: GameOpened) -> GameOpened | None:
+    """Return the next game of the same table."""
+    later = sql.select(games).where(games.c.table_name == game.table, games.c.id > game.id)
+    row = connection.execute(later.order_by(games.c.id).limit(1)).first()
+    return None if row is None else GameOpened(*row)
 
 
 def journal_files(where: str) -> tuple[Path | None, Path]:
