@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from salvo_server.garbage import WHOLE_SECONDS, collect_in_portions
+from salvo_server.garbage import COUNT_SECONDS, collect_in_portions
 from simulation import crypto, game
 
 
@@ -29,20 +29,24 @@ def test_a_full_collection_puts_what_is_left_aside(clock: list[float]) -> None:
     assert gc.get_freeze_count() >= aside + len(new)
 
 
-def test_everything_is_looked_through_again_after_half_an_hour(clock: list[float]) -> None:
-    cycle: list[object] = []
-    cycle.append(cycle)
+def test_everything_is_looked_through_once_twice_as_much_is_aside(clock: list[float]) -> None:
+    aside = gc.get_freeze_count()
+    cycles: list[list[object]] = [[] for _ in range(aside + 1000)]
+    for cycle in cycles:
+        cycle.append(cycle)
     gc.collect()
-    del cycle
-    clock[0] = WHOLE_SECONDS
+    assert gc.get_freeze_count() > 2 * aside  # not counted yet
+    count = len(cycles)
+    del cycle, cycles
+    clock[0] = COUNT_SECONDS
     gc.collect()
     assert gc.get_freeze_count() == 0
-    assert gc.collect() > 0
-    assert gc.get_freeze_count() > 0
+    assert gc.collect() >= count
+    assert 0 < gc.get_freeze_count() < 2 * aside
 
 
 def test_a_game_that_ends_leaves_nothing_for_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server puts aside what belongs to a game; as part of a cycle that would stay for half an hour."""
+    """A server puts aside what belongs to a game; as part of a cycle that would stay for long."""
     for module in crypto.DERIVING:
         monkeypatch.setattr(module, "derive_key", crypto.derive_key)
     scenario = game.draw(next(seed for seed in range(1000) if game.draw(seed).book is game.SMALL))
