@@ -1,8 +1,10 @@
-"""The garbage collector of a process that many wait for.
+"""The garbage collector of a server with a broker of its own.
 
 A full collection of CPython looks through every object: with 300 games in play, 0.4 s every few seconds in which nobody
-is answered. Messages and games that end leave it nothing, closed connections little. So what a full collection has left
-is put aside, and the next ones look only through what is new; through everything, once that is twice as much.
+is answered. Messages and games that end leave it next to nothing. So what a full collection has left is put aside, and
+the next ones look only through what is new; through everything, once that is twice as much.
+
+Not for a server with the embedded broker: each of its connections, buffers and TLS, may stay in a cycle when it closes.
 """
 
 from __future__ import annotations

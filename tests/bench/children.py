@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -190,7 +191,9 @@ def run_server(
         identity=Identity.fresh() if signed else None,
         register=None if accounts is None else Register(accounts),
     )
-    collect_in_portions()
+    gc.freeze()
+    if url is not None:
+        collect_in_portions()  # as ``salvo serve`` does
     reported = False
     if sampler is not None:
         signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(sampler.counts), flush=True))

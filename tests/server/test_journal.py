@@ -129,10 +129,10 @@ def test_a_game_that_ended_before_its_last_steps_were_sent_is_loaded_with_the_ne
     next_game = opened(3)._replace(number=2)
     journal.commit(Batch(games=[opened(1), opened(2, "blue")], steps=[step(1, 1), step(2, 2)], sent_through=2))
     journal.commit(Batch(games=[next_game], steps=[step(3, 1)], closed=[1]))
-    [ended] = journal.load().closed
+    [ended] = journal.load().former
     assert (ended.opened, [each.id for each in ended.steps], ended.next_game) == (opened(1), [1, 3], next_game)
     journal.commit(Batch(games=[opened(4, "blue")], sent_through=3))
-    assert journal.load().closed == []
+    assert journal.load().former == []
 
 
 def test_the_record_at_hand_has_the_two_latest_games_of_each_table(journal: DatabaseJournal) -> None:

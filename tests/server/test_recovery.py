@@ -185,3 +185,25 @@ def test_the_referees_view_stands_again_as_it_stood_before_a_crash(world: World)
     assert referee_announced(world) == [stored]
     world.fire(3)
     assert json.loads(referee_announced(world)[-1])["turn"] == 2
+
+
+def test_a_game_that_was_given_up_is_not_published_again(world: World) -> None:
+    world.join()
+    world.restart("never")
+    retained = dict(world.wire.retained)
+    world.restart()
+    assert world.wire.retained == retained
+    assert retained["/game/state"] == b"lobby"
+
+
+def test_a_former_game_that_cannot_be_executed_again_keeps_no_server_from_its_start(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.join()
+    world.restart("never")
+    with contextlib.closing(sqlite3.connect(world.path)) as journal:
+        journal.execute('UPDATE steps SET "check" = zeroblob(16)')
+        journal.commit()
+    world.restart()
+    assert world.table.referee.state is State.LOBBY
+    assert "journal_diverged: game 1, step 1 (record 1)" in caplog.text

@@ -120,7 +120,7 @@ class EmbeddedSimBroker(BrokerProcess):
         access = _OfRoster([_SERVER, *self._accounts]) if self._accounts else _Open(_SERVER, [""])
         self.core = asyncio.run(_core(access))
         self.core.sim = self
-        self.thread = Thread(self)
+        self.thread = BrokerThread(self)
         self.server: Session | None = None
 
     @property
@@ -146,7 +146,7 @@ class EmbeddedSimBroker(BrokerProcess):
             link.flush_down()
         self.crash("none")
 
-    def run(self, thread: Thread) -> None:
+    def run(self, thread: BrokerThread) -> None:
         """Give a thread its turn, if its process lives."""
         if self.thread is thread:
             self._guarded(thread.run)
@@ -213,7 +213,7 @@ def _waits(session: Session) -> bool:
     return bool(session.in_flight or session.lanes or session.retained_wanted)
 
 
-class Thread:
+class BrokerThread:
     """The broker's thread, in place of its event loop: carries out what the server has handed over.
 
     Attributes:

@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo.codec.announcements import RESULT
 from salvo.codec.header import Header
 from salvo.codec.log import OF_BYTES, Opening, entry_digest
-from salvo.codec.log_reader import LogChain, game_of, read_entry, take_apart
+from salvo.codec.log_reader import LogChain, read_entry, take_apart
 from salvo.messages import State
 from salvo.rules import Announce, Order, Sinkings
 from salvo.rules.game import Game
@@ -186,12 +186,9 @@ def _only_settings_differ(one: Opening | None, other: Opening) -> bool:
 
 def _chain(received: Sequence[tuple[str, bytes]]) -> None:
     """A client that follows the log never has a reason to complain."""
-    chains: dict[str, LogChain] = {}
-    for topic, payload in received:
-        if topic == "/game/log":
-            text, _ = take_apart(payload)
-            of = game_of(text, read_entry(text))  # after a crash, the end of a game may come again
-            chains.setdefault(of, LogChain()).take_in(payload)
+    chain = LogChain()
+    for payload in dict.fromkeys(payload for topic, payload in received if topic == "/game/log"):
+        chain.take_in(payload)  # once: after a crash, the end of a game may come again
 
 
 def _covers(received: Sequence[tuple[int, int]], landed: Sequence[tuple[int, int]]) -> bool:

@@ -142,12 +142,12 @@ class SimJournal(Journal):
             SavedGame(game, steps.get(game.id, []), [team for (of, _), team in teams.items() if of == game.id])
             for game in latest.values()
         ]
-        before = [
+        former = [
             game
             for game in every_game(self._disk)
             if game.opened not in latest.values() and any(step.id > sent_through for step in game.steps)
         ]
-        return Saved(saved, max(games, default=0), self.last_step, sent_through, ended, iter(burned), before)
+        return Saved(saved, max(games, default=0), self.last_step, sent_through, ended, iter(burned), former)
 
     def results(self) -> list[Result]:
         """Return what games came to; a database refuses a second result of one."""

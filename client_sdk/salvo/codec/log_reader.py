@@ -203,7 +203,8 @@ class LogChain:
     """A table's log as it comes in: signatures, numbers and links, entry by entry.
 
     A listener that joins in mid-game starts there. When a game begins, its log so far is published once more, so a
-    listener that is there by then has all of it (SALVO-LOG-9).
+    listener that is there by then has all of it (SALVO-LOG-9). An earlier game's end that comes again (SALVO-BACK-4) is
+    refused as foreign: who follows several games has a chain for each.
 
     Attributes:
         key: the signer's; taken from the first opening if none was given.

@@ -207,7 +207,7 @@ class Saved(NamedTuple):
         sent_through: the last step all of whose announcements the broker has acknowledged.
         ended: whether the last server shut down cleanly.
         burned: the digests burned in all games, the oldest first.
-        closed: games before those, of which the broker may not have received the last steps, the oldest first.
+        former: games before those, of which the broker may not have received the last steps, the oldest first.
     """
 
     games: Sequence[SavedGame]
@@ -216,7 +216,7 @@ class Saved(NamedTuple):
     sent_through: int
     ended: bool
     burned: Iterator[Proof]
-    closed: Sequence[SavedGame] = ()
+    former: Sequence[SavedGame] = ()
 
 
 class Holding(NamedTuple):

@@ -16,6 +16,7 @@ from salvo_server.core.effects import Effects, StepNews
 from salvo_server.core.journal_interface import (
     GameConcluded,
     GameOpened,
+    JournalError,
     KeyLearned,
     ResultAnnulled,
     Saved,
@@ -242,10 +243,9 @@ class Play:
             status: makes what ``/game/server`` says of a table.
         """
         effects = Effects()
-        for game in saved.closed if resumes else ():
+        for game in saved.former:
             if game.opened.table in self.openings.limits:
-                recovered = recover(game, status, saved.sent_through, signer=self.openings.identity)
-                effects.publications += recovered.unsent
+                effects.publications += self._unsent_end(game, saved.sent_through, status)
         stored = {game.opened.table: game for game in saved.games}
         for name in self.openings.limits:
             latest = stored.pop(name, None)
@@ -264,6 +264,21 @@ class Play:
         for name in stored if resumes else ():
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
         return effects
+
+    def _unsent_end(
+        self, game: SavedGame, sent_through: int, status: Callable[[Referee], m.ServerStatus]
+    ) -> list[Publication]:
+        """Return what of a game's end may not have been published; nothing of a game that was given up.
+
+        What is retained is left out: it is the next game's by now.
+        """
+        try:
+            recovered = recover(game, status, sent_through, signer=self.openings.identity)
+        except JournalError as error:  # which must not keep the next game from going on
+            log.error("%s; what was not published of its end stays so", error)
+            return []
+        has_ended = recovered.table.referee.number != game.opened.number
+        return [each for each in recovered.unsent if not each.retain] if has_ended else []
 
     def _restore_table(
         self, game: SavedGame, sent_through: int, status: Callable[[Referee], m.ServerStatus], now: int

@@ -324,8 +324,8 @@ class DatabaseJournal(Journal):
             opened = [GameOpened(*row) for row in read(sql.select(games).where(games.c.id.in_(latest)))]
             sent_through, ended = read(sql.select(progress.c.sent_through, progress.c.ended)).one()
             unsent = sql.select(steps.c.game).where(steps.c.id > sent_through)
-            closed = sql.select(games).where(games.c.id.in_(unsent), games.c.id.not_in(latest)).order_by(games.c.id)
-            before = self._games([GameOpened(*row) for row in read(closed)])
+            former = sql.select(games).where(games.c.id.in_(unsent), games.c.id.not_in(latest)).order_by(games.c.id)
+            before = self._games([GameOpened(*row) for row in read(former)])
             saved = Saved(
                 games=self._games(opened),
                 last_game=read(sql.select(sql.func.max(games.c.id))).scalar() or 0,
@@ -333,7 +333,7 @@ class DatabaseJournal(Journal):
                 sent_through=sent_through,
                 ended=ended,
                 burned=iter(self._burned()),
-                closed=[game._replace(next_game=_next(self._connection, game.opened)) for game in before],
+                former=[game._replace(next_game=_next(self._connection, game.opened)) for game in before],
             )
             self._connection.commit()
             assert self._locks is not None
