@@ -347,6 +347,13 @@ def test_news_of_a_game_that_is_gone_are_not_doubted() -> None:
     assert team.hear(play(2, "22")[:1], game=2).witness.doubts(1000.0) == []
 
 
+def test_a_witness_that_missed_the_second_opening_of_a_lobby_waits_for_nothing_of_the_first() -> None:
+    """An empty lobby was opened again while the team was away, which received its opening with the whole log."""
+    team = Team().hear(play(secret="22")[:1]).hear(play()[2:])
+    assert team.found == [GameVerified(1, True)]
+    assert not team.witness.follows(1)
+
+
 def test_news_of_the_next_lobby_are_expected_in_its_log() -> None:
     team = Team().hear(play()).hear(play(2, "22")[:1], game=2)
     team.witness.receive(m.PlayersListed(("mallory",)), 0.0)

@@ -320,15 +320,18 @@ export class Witness {
   /** @param {Uint8Array} bytes @param {Entry} entry */
   #gameOf(bytes, entry) {
     const of = entry.of || entryDigest(bytes).slice(0, 16);
+    const [opening, latest] = [entry.open, this.#current];
+    if (opening !== null) {
+      // An empty lobby may be opened again with other settings (SALVO-BACK-6).
+      const isEmpty = (/** @type {Game} */ each) => each.chain.nextNumber === 1 && each.early.size === 0;
+      this.#games = this.#games.filter((each) => each.of === of || each.number !== opening.game || !isEmpty(each));
+    }
     const found = this.#games.find((game) => game.of === of);
     if (found !== undefined) return found;
-    const [game, latest] = [new Game(of), this.#current];
-    const opening = entry.open;
+    const game = new Game(of);
     if (opening !== null) {
       this.#pending.clear(); // about the lobby that just opened, or a game that is gone
       this.#beginComparingClocks(); // the operator may have set the server's clock
-      const isEmpty = (/** @type {Game} */ each) => each.chain.nextNumber === 1 && each.early.size === 0;
-      this.#games = this.#games.filter((each) => each.number !== opening.game || !isEmpty(each));
       if (latest !== undefined && opening.game > latest.number) game.at = latest.at;
     }
     this.#games.unshift(game);

@@ -320,15 +320,17 @@ class Witness:
 
     def _game_of(self, text: bytes, entry: log.Entry) -> _WitnessedGame:
         of = log_reader.game_of(text, entry)
+        latest = self._current
+        if isinstance(entry.body, log.Opening):
+            opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
+            self._games = [each for each in self._games if each.of == of or each.number != opened or not each.empty]
         found = next((game for game in self._games if game.of == of), None)
         if found is not None:
             return found
-        game, latest = _WitnessedGame(of, log_reader.LogChain(self.key)), self._current
+        game = _WitnessedGame(of, log_reader.LogChain(self.key))
         if isinstance(entry.body, log.Opening):
             self._pending.clear()  # about the lobby that just opened, or a game that is gone
             self._begin_comparing_clocks()  # the operator may have set the server's clock
-            opened = entry.body.game  # an empty lobby may be opened again with other settings (SALVO-BACK-6)
-            self._games = [each for each in self._games if each.number != opened or not each.empty]
             if latest is not None and entry.body.game > latest.number:
                 game.at = latest.at
         self._games.insert(0, game)
