@@ -243,21 +243,21 @@ class Play:
             status: makes what ``/game/server`` says of a table.
         """
         effects = Effects()
-        for game in saved.former:
-            if game.opened.table in self.openings.limits:
-                effects.publications += self._unsent_end(game, saved.sent_through, status)
+        for former in saved.former:
+            if former.opened.table in self.openings.limits:
+                effects.publications += self._unsent_end(former, saved.sent_through, status)
         stored = {game.opened.table: game for game in saved.games}
         for name in self.openings.limits:
-            latest = stored.pop(name, None)
-            if latest is not None and resumes and latest.steps:
-                effects.publications += self._restore_table(latest, saved.sent_through, status, now)
+            game = stored.pop(name, None)
+            if game is not None and resumes and game.steps:
+                effects.publications += self._restore_table(game, saved.sent_through, status, now)
                 continue
-            table = Table(self.openings.set_table(name, latest), status)
+            table = Table(self.openings.set_table(name, game), status)
             self.tables[name] = table
             announcements, publications = table.open()
             self.follower.open(table)
-            if latest is not None:
-                effects.records.closed.append(latest.opened.id)
+            if game is not None:
+                effects.records.closed.append(game.opened.id)
             effects.publications += publications
             effects += self._open_game(table, now)
             effects.news.append(StepNews(name, now, None, announcements))
