@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
-import gc
 import json
 import os
 import shutil
@@ -191,9 +190,7 @@ def run_server(
         identity=Identity.fresh() if signed else None,
         register=None if accounts is None else Register(accounts),
     )
-    gc.freeze()
-    if url is not None:
-        collect_in_portions()  # as ``salvo serve`` does
+    collect_in_portions(embedded=url is None)
     reported = False
     if sampler is not None:
         signal.signal(signal.SIGUSR1, lambda *_: print(json.dumps(sampler.counts), flush=True))

@@ -16,7 +16,7 @@ def clock() -> Iterator[list[float]]:
     """Let this process collect in portions, on a clock of the test's."""
     now = [0.0]
     before = list(gc.callbacks)
-    collect_in_portions(lambda: now[0])
+    collect_in_portions(embedded=False, clock=lambda: now[0])
     yield now
     gc.callbacks[:] = before
     gc.unfreeze()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,9 +88,7 @@ def serve(config: Path | None, **given: Any) -> None:
     if report.folder is not None and settings.journal not in (None, "none"):
         report.folder.complete(str(settings.journal))
     programs = [*_web_front(contest, settings), *_gateways(contest, gateways, settings)]
-    gc.freeze()  # what is there by now stays, and to look through it in mid-game holds everybody up
-    if settings.broker is not None:
-        collect_in_portions()
+    collect_in_portions(embedded=settings.broker is None)
     with (
         announced(settings, contest.url, contest.websocket_url),
         _scraped(metrics, contest, settings, report),
