@@ -29,7 +29,7 @@ from simulation.world import Broken, World
 
 _AT_LEAST_ONCE = 1
 _SERVER = Account("server", "server", Role.SERVER, "")
-#: Two addresses that nobody binds: the simulated clients need none.
+#: An address that nobody binds: the simulated clients need none.
 _CONFIG: dict[str, Any] = {"listeners": {"default": {"type": "tcp", "bind": "127.0.0.1:0"}}, "plugins": {}}
 
 

@@ -8,6 +8,7 @@ nothing.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -66,7 +67,7 @@ class _Session:
         return other
 
 
-class BrokerProcess(Process):
+class BrokerProcess(Process, ABC):
     """A broker as the links know it.
 
     Attributes:
@@ -86,26 +87,26 @@ class BrokerProcess(Process):
         self._ungreeted: dict[Link, None] = {}
 
     @property
+    @abstractmethod
     def retained(self) -> dict[str, bytes]:
         """Payload by topic."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def quiet(self) -> bool:
         """Whether nothing is on its way to anybody."""
-        raise NotImplementedError
 
+    @abstractmethod
     def crash(self, keep: str) -> None:
         """End at once; some brokers keep something."""
-        raise NotImplementedError
 
+    @abstractmethod
     def handle(self, link: Link, packet: tuple[Any, ...]) -> None:
         """Carry out a packet of a client."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lost(self, link: Link) -> None:
         """Notice that a connection is gone."""
-        raise NotImplementedError
 
     def opened(self, link: Link) -> None:
         """A client has made a connection, and not said yet who it is."""
