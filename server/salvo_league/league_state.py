@@ -169,9 +169,8 @@ class LeagueState:
     def notice(self, *, over: bool) -> str:
         """Return what teams and spectators in the hall should know."""
         name, rounds = self.league.name, f" of {self.league.rounds}" if self.league.rounds else ""
-        if over:
-            best = ", ".join(f"{row.place}. {row.name}" for row in self.rows()[:3])
-            return f"{name} is over: {best}"[:MAX_TEXT_LENGTH]
+        if over:  # who has won is in /game/league: the hall shows that when the tape of the last game has
+            return f"{name} is over"[:MAX_TEXT_LENGTH]
         if not self.round:
             return f"{name} begins when the teams are here"
         if self.league.format is LeagueFormat.LADDER:

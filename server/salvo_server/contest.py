@@ -145,17 +145,9 @@ class Followers(Follower):
         """Let all follow a step."""
         return [publication for follower in self._followers for publication in follower.follow(table, step)]
 
-    def deadline(self) -> int | None:
-        """Return when the first of them wants to publish something."""
-        return min((due for follower in self._followers if (due := follower.deadline()) is not None), default=None)
-
-    def take_due(self, now: int) -> list[Publication]:
-        """Return what all publish by now."""
-        return [publication for follower in self._followers for publication in follower.take_due(now)]
-
-    def catch_up(self, now: int) -> list[Publication]:
-        """Return what all publish after steps that were followed with a long delay."""
-        return [publication for follower in self._followers for publication in follower.catch_up(now)]
+    def take_ready(self) -> list[Publication]:
+        """Return what all have made beside the loop."""
+        return [publication for follower in self._followers for publication in follower.take_ready()]
 
 
 def _own_account(settings: ServerSettings) -> Account | None:
@@ -235,7 +227,6 @@ class Contest:
         """Start everything; what needs closing goes onto ``opened``, and is closed in reverse order."""
         tables = [DEFAULT_TABLE, *settings.tables]
         register = None if self.roster is None else Register()
-        delay = settings.referee_delay_ms
         self._start_broker(settings, tables, register, opened)
         self.connection = self._connect(settings, tables[0])
         opened.callback(self.connection.close)
@@ -244,7 +235,7 @@ class Contest:
         limits = dict.fromkeys(tables, settings.limits) | {
             table: settings.gateway_limits(for_people=people) for table, people in gateway_tables.items()
         }
-        views = [] if delay is None else [RefereeViews(delay)]
+        views = [] if register is None else [RefereeViews(register.has_referee)]
         draw = m.Draw.FAIR if self.seed is None else m.Draw.SEED
         self.service = open_service(
             self.connection,

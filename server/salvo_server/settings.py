@@ -58,7 +58,7 @@ class SettingsError(SalvoError):
 VARIABLES_OF_OTHERS: Final = frozenset(
     {
         *("ca", "games", "known_servers", "secret", "secret_file", "seed", "slow_seconds", "table", "team", "url"),
-        *("ends_with_input", "lab_tls", "web_delay_seconds", "web_games"),
+        *("ends_with_input", "lab_tls", "web_games"),
         *("address", "host", "https_port", "join", "metrics_port", "mqtt_port", "mqtts_port", "tls_folder"),
         *("web_port", "websocket_port", "cpus", "image", "trusted_proxies"),
     }
@@ -132,9 +132,6 @@ class ServerSettings(BaseSettings):
     over_seconds: Annotated[
         Seconds, says("how long a result is shown", f"{GATEWAY_OVER_SECONDS} at the table of a gateway")
     ] = 300
-    referee_delay_seconds: Annotated[
-        int | None, says("show all boards to referees, this much later", "never", ge=0, le=3600)
-    ] = None
     chat: Annotated[bool, says("players may chat; the option turns that off", option="--no-chat")] = True
     seed: Annotated[str | None, says("seed of everything random, for development", "a new secret one")] = None
     journal: Annotated[
@@ -207,11 +204,6 @@ class ServerSettings(BaseSettings):
         if self.broker is None:
             return self.tls_cert is not None
         return self.broker.startswith(("mqtts:", "wss:"))
-
-    @property
-    def referee_delay_ms(self) -> int | None:
-        """How much later the referee's view is published; None for never."""
-        return None if self.referee_delay_seconds is None else self.referee_delay_seconds * 1000
 
     @cached_property
     def book(self) -> RuleBook:
@@ -328,11 +320,6 @@ def _check_profile(settings: ServerSettings) -> None:
         raise SettingsError(
             "bad_setting",
             "--profile strict needs TLS: --tls-cert and --tls-key for the embedded broker, else --broker mqtts://HOST",
-        )
-    if settings.profile == "open" and settings.referee_delay_seconds is not None:
-        raise SettingsError(
-            "bad_setting",
-            "--referee-delay-seconds is for accounts of referees, and --profile open has no accounts; take contest",
         )
 
 

@@ -105,8 +105,8 @@ def guarded(kind: str, folder: Path, *, tables: Sequence[str] = ("",), **given: 
                 will=last_will(tables[0], "contest"),
             )
         values: dict[str, Any] = {"seed": "7", "profile": "contest", "limits": Limits(players=2)} | given
-        if (delay := values.pop("referee_delay_ms", None)) is not None:
-            values["follower"] = RefereeViews(delay)
+        if values.pop("referee", False):
+            values["follower"] = RefereeViews()
         service = serve(connection, list(tables), register=register, **values)
         stop = threading.Event()
         thread = threading.Thread(target=service.run, args=(stop,), daemon=True)

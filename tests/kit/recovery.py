@@ -43,8 +43,8 @@ class World:
 
     def open_service(self, **given: Any) -> Service:
         settings: dict[str, Any] = {"tables": [""], "seed": 7, "limits": Limits(players=2)} | given
-        if (delay := settings.pop("referee_delay_ms", None)) is not None:
-            settings["follower"] = RefereeViews(delay)
+        if settings.pop("referee", False):
+            settings["follower"] = RefereeViews()
         service = serve(self.wire, clock=lambda: self.now, journal=self.journal, **settings)
         self.wire.connect()
         self.run(service)

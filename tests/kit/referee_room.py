@@ -1,4 +1,4 @@
-"""A referee's room: who sees the boards, and when."""
+"""A referee's room: all boards of a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salvo.codec.announcements import Publication
 from salvo.rules import SALVO, Fleet
 from salvo.table_step import Step
 from salvo_server.core.referee import Referee
-from salvo_server.core.table import Follower, Table
+from salvo_server.core.table import Table
 from salvo_server.referee_view import RefereeViews
 from salvo_server.storage.transcript import no_status
 
@@ -24,10 +24,10 @@ TURN_MS = 30_000
 class Room:
     """A table with the referee's view of it; keeps what was said there, with the times."""
 
-    def __init__(self, delay_ms: int | None, fleets: dict[str, Fleet], **limits: Any) -> None:
+    def __init__(self, fleets: dict[str, Fleet], **limits: Any) -> None:
         chosen = m.Limits(players=len(fleets), turn_ms=TURN_MS, **limits)
         self.table = Table(Referee("2", "", SALVO, chosen), no_status)
-        self.views: Follower = Follower() if delay_ms is None else RefereeViews(delay_ms)
+        self.views = RefereeViews()
         self.now = 1_000_000
         self.steps: list[tuple[m.Input, int]] = []
         self.announced: list[tuple[int, Publication]] = []
@@ -42,12 +42,7 @@ class Room:
         step = self.table.carry_out(command, self.now)
         self.steps.append((command, self.now))
         self.announced += [(self.now, each) for each in self.views.follow(self.table, step)]
-        self.look()
         return step
-
-    def look(self, at: int | None = None) -> None:
-        self.now = self.now if at is None else at
-        self.announced += [(self.now, each) for each in self.views.take_due(self.now)]
 
     def fire(self, target: str, *cells: tuple[int, int]) -> None:
         for x, y in cells:

@@ -79,13 +79,12 @@ def _hall(window: Browser, folder: Path) -> bytes:
         players=len(secrets),
         seed="7",
         journal="none",
-        referee_delay_seconds=0,
     )
     contest = Contest(settings, received, identity=Identity(bytes(32)))
     window.resize(1280, 720)
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     with contest.in_background(), contextlib.ExitStack() as stack:
-        web = stack.enter_context(web_front(contest.url, "--delay", "0", account=(own.user, own.secret)))
+        web = stack.enter_context(web_front(contest.url, "--referee", account=(own.user, own.secret)))
         window.open(web.url)
         for name, secret in secrets.items():
             play(stack, contest.url, name, secret)

@@ -42,7 +42,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "seed": {"draw": "seed", "seed": "other"},
     "profile": {"profile": "contest"},
     "chat": {"chat": False},
-    "referee": {"referee_delay_ms": 5_000},
+    "referee": {"referee": True},
 }
 #: Much at once.
 ALL: dict[str, Any] = {"limits": replace(LIMITS, turn_ms=7_000, pace_ms=None, over_ms=90_000), "book": STREAM}

@@ -176,12 +176,12 @@ def referee_announced(world: World) -> list[bytes]:
 
 
 def test_the_referees_view_stands_again_as_it_stood_before_a_crash(world: World) -> None:
-    world.restart(referee_delay_ms=0)
+    world.restart(referee=True)
     world.join()
     world.fire(7)
     stored = world.wire.retained["/game/referee"]
     del world.wire.retained["/game/referee"]  # the broker was killed, too
-    world.restart(referee_delay_ms=0)
+    world.restart(referee=True)
     assert referee_announced(world) == [stored]
     world.fire(3)
     assert json.loads(referee_announced(world)[-1])["turn"] == 2

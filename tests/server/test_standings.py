@@ -71,7 +71,7 @@ def test_a_result_counts_once_it_is_durable() -> None:
         filling.full = False
         journal.commit(batch)
         assert woken.wait(60)
-        [publication] = live.take_due(NOON)
+        [publication] = live.take_ready()
         assert STANDINGS.read(publication.payload).overall.games == 2
         journal.commit(Batch())
-        assert live.take_due(NOON) == []
+        assert live.take_ready() == []

@@ -15,7 +15,7 @@ from salvo_watch.web.relay import Relay
 
 def hall(address: str, seen_as: str, *games: Route) -> str:
     """Return the hall's page as a browser gets it that calls the front so."""
-    app = application(Relay([], boards=False, delay_seconds=0), Front(address, "mqtt://10.1.2.3:1883"), games)
+    app = application(Relay([]), Front(address, "mqtt://10.1.2.3:1883"), games)
     with in_this_process(app) as port:
         return WebFront(f"http://127.0.0.1:{port}/").get("/", Host=seen_as)[2].decode()
 

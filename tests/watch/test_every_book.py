@@ -59,7 +59,7 @@ class Game:
         self.random = Random(f"{book.name} {seed}")
         self.names = [f"team{number}" for number in range(players)]
         self.table = Table(Referee("11" * 32, "", book, Limits(players=players), 1, Draw.FAIR), no_status)
-        self.views = RefereeViews(0)
+        self.views = RefereeViews()
         self.now = NOW
         self.table.open()
         self.moments: list[Moment] = []
@@ -80,9 +80,7 @@ class Game:
         self.now += 1
         step = self.table.carry_out(command, self.now)
         assert step.recorded, command
-        cleared = self.views.follow(self.table, step)
-        snapshots = (*cleared, *self.views.take_due(self.now))
-        self.moments.append(Moment(step, snapshots))
+        self.moments.append(Moment(step, tuple(self.views.follow(self.table, step))))
         return step
 
     def targets(self, shooter: str) -> Iterator[Shot]:

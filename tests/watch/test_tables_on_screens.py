@@ -11,7 +11,7 @@ from kit.followed_tables import CASES, Case, Outside
 from salvo.net.inbound import Inbound
 from salvo.table_state import NewConnection
 from salvo_watch.live_views import Watcher
-from salvo_watch.web.tables import END_SECONDS, Arrived, Table
+from salvo_watch.web.tables import Arrived, Table
 from watch.receiving import tell
 from watch.watchers import connected
 
@@ -50,13 +50,11 @@ class Page(Outside):
         self.table, self.now = Table(""), 0.0
 
     def receive(self, topic: str, payload: bytes, *, retained: bool) -> None:
-        self.now += END_SECONDS
+        self.now += 1.0
         tell(self.table, topic, payload, retained=retained, now=self.now)
-        self.table.advance(self.now)
 
     def connect(self) -> None:
         self.table.receive(Arrived(NewConnection()), self.now)
-        self.table.advance(self.now)
 
     def known(self) -> Mapping[str, Any]:
         picture = self.table.picture(self.now)

@@ -23,7 +23,7 @@ from salvo.table_state import NewConnection
 from salvo_server.core.referee import Referee
 from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
-from salvo_watch.web.tables import END_SECONDS, PLAY_OUT_SECONDS, Arrived, Table
+from salvo_watch.web.tables import Arrived, Table
 from watch.any_messages import SHIPS, SMALL_BOOKS, Contest
 from watch.receiving import tell
 
@@ -32,7 +32,6 @@ def newcomer(messages: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
     table = Table("")
     for topic, payload in messages:
         tell(table, topic, payload, retained=True)
-    table.advance(0.0)
     return table.picture(0.0)
 
 
@@ -49,8 +48,7 @@ class Watched(Contest):
             for topic, payload, _ in publications:
                 if topics.parse(topic).topic.reader is topics.Reader.EVERYBODY:
                     tell(self.page, topic, payload, retained=False, now=self.seconds)
-            self.seconds += END_SECONDS
-            self.page.advance(self.seconds)
+            self.seconds += 1.0
 
     def look(self) -> None:
         check(newcomer(self.shuffled()), self.referee)
@@ -59,7 +57,6 @@ class Watched(Contest):
             self.page.receive(Arrived(NewConnection()), self.seconds)
             for topic, payload in self.shuffled():
                 tell(self.page, topic, payload, retained=True, now=self.seconds)
-            self.page.advance(self.seconds)
         picture = self.page.picture(self.seconds)
         check(picture, self.referee)
         if not self.missed and self.referee.results:
@@ -109,88 +106,18 @@ def test_a_page_opened_at_any_time_shows_the_present_state(
     contest.live()
 
 
-DELAY = 60.0
-
-
-class Broadcast(Contest):
-    """The contest with a delayed page. Time is the contest's own, a second a step; boards come from the server late."""
-
-    def __init__(self, book: RuleBook, players: int, seed: int) -> None:
-        self.page = Table("", boards=True, delay_seconds=DELAY)
-        self.views = RefereeViews(round(1000 * DELAY))
-        self.happened: dict[tuple[int, int], float] = {}  # when the turn of a game was resolved
-        super().__init__(book, players, seed, None)
-
-    @property
-    def seconds(self) -> float:
-        return self.now / 1000
-
-    def do(self, command: m.Input) -> None:
-        self.now += 999
-        step = self.table.carry_out(command, self.now + 1)
-        self.now += 1
-        self.publish(step.publications)
-        for each in step.announcements:
-            if isinstance(each, m.SalvoResolved):
-                self.happened[each.game, each.turn] = self.seconds
-        self.say(self.views.follow(self.table, step))
-        self.say(self.views.take_due(self.now))
-        self.page.advance(self.seconds)
-
-    def publish(self, publications: Sequence[Publication]) -> None:
-        super().publish(publications)
-        self.say([each for each in publications if topics.parse(each.topic).topic.reader is topics.Reader.EVERYBODY])
-
-    def say(self, publications: Sequence[Publication]) -> None:
-        for topic, payload, _ in publications:
-            tell(self.page, topic, payload, retained=False, now=self.seconds)
-
-    def pass_time(self, seconds: float) -> None:
-        """Let time pass in which nothing happens but what is due."""
-        end = self.now + 1000 * seconds
-        while self.now < end:
-            self.now += 250
-            self.say(self.views.take_due(self.now))
-            self.page.advance(self.seconds)
-
-
-@pytest.mark.long
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10**6), players=st.integers(2, 4), name=st.sampled_from(sorted(SMALL_BOOKS)))
-def test_a_delayed_page_is_of_one_moment_and_shows_the_end(seed: int, players: int, name: str) -> None:
-    contest = Broadcast(SMALL_BOOKS[name], players, seed)
-    while contest.referee.state is not State.OVER:
-        contest.act()
-        picture = contest.page.picture(contest.seconds)
-        if contest.referee.state is State.TURN:
-            tells = [picture["last"], *picture["feed"]]
-            turns = [each["turn"] for each in tells if each is not None and each["turn"]]
-            for turn in turns:
-                assert contest.happened[contest.referee.number, turn] + DELAY <= contest.seconds
-            assert not picture["winners"]
-            assert not any(each["kind"] == "won" for each in picture["feed"])
-            shown = [each["board"] for each in picture["players"] if each["board"]]
-            assert not shown or picture["at"] / 1000 + DELAY <= contest.seconds
-    contest.pass_time(PLAY_OUT_SECONDS + 5)
-    picture = contest.page.picture(contest.seconds)
-    check(picture, contest.referee)
-    assert picture["last"]["turn"] == contest.referee.results[-1].turn
-    assert picture["feed"][0]["kind"] == "won"
-    assert all(each["board"] for each in picture["players"])
-
-
 class Overheard(Contest):
     """The contest, of which all that is said is kept."""
 
     def __init__(self, book: RuleBook, players: int, seed: int) -> None:
         self.announced: list[tuple[str, bytes]] = []
-        self.views = RefereeViews(0)
+        self.views = RefereeViews()
         super().__init__(book, players, seed, None)
 
     def do(self, command: m.Input) -> None:
         self.now += 1000
         step = self.table.carry_out(command, self.now)
-        views = [*self.views.follow(self.table, step), *self.views.take_due(self.now)]
+        views = self.views.follow(self.table, step)
         self.announced += [(topic, payload) for topic, payload, _ in [*step.publications, *views]]
 
 
@@ -200,9 +127,9 @@ class Overheard(Contest):
     seed=st.integers(0, 10**6),
     name=st.sampled_from(sorted(SMALL_BOOKS)),
     other=st.sampled_from(sorted(SMALL_BOOKS)),
-    delay=st.sampled_from((0.0, 60.0)),
+    boards=st.booleans(),
 )
-def test_the_web_page_has_a_picture_for_any_published_messages(seed: int, name: str, other: str, delay: float) -> None:
+def test_the_web_page_has_a_picture_for_any_published_messages(seed: int, name: str, other: str, boards: bool) -> None:
     """On an open broker of somebody else's any client may publish all of it, in any order, changed at any place."""
     contests = [Overheard(SMALL_BOOKS[each], players, seed) for each, players in ((name, 2), (other, 4))]
     for contest in contests:
@@ -210,7 +137,7 @@ def test_the_web_page_has_a_picture_for_any_published_messages(seed: int, name: 
             contest.act()
     random = contests[0].random
     announced = [each for contest in contests for each in contest.announced]
-    page = Table("", boards=bool(delay), delay_seconds=delay)
+    page = Table("", boards=boards)
     now = 0.0
     for _ in range(1500):
         topic, payload = random.choice(announced)
@@ -227,10 +154,10 @@ def test_the_web_page_has_a_picture_for_any_published_messages(seed: int, name: 
         if random.random() < 0.02:
             page.receive(Arrived(NewConnection()), now)
         now += random.random() / 4
-        page.advance(now)
         if random.random() < 0.1:
             json.dumps(page.picture(now))
-            json.dumps(page.screen.summary())
+            json.dumps(page.picture(now, withheld=page.decided))
+            json.dumps(page.screen.summary(withheld=page.decided))
             race = page.screen.race()
             if race is not None and random.random() < 0.1:
                 chances(race, 2)
@@ -241,9 +168,8 @@ def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_
 
     def shows(topic: str, payload: bytes) -> tuple[bool, str, bool]:
         nonlocal now
-        now += END_SECONDS
+        now += 1.0
         tell(table, topic, payload, retained=False, now=now)
-        table.advance(now)
         picture = table.picture(now)
         return picture["host"]["paused"], picture["host"]["text"], picture["aborted"]
 

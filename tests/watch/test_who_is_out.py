@@ -98,7 +98,6 @@ def hall(played: Played) -> dict[str, Any]:
         now = (step.at - begun) / 1000
         for topic, payload, _ in step.publications:
             tell(table, topic, payload, retained=False, now=now)
-        table.advance(now)
     return json.loads(json.dumps(table.picture(0.0)))  # type: ignore[no-any-return]
 
 

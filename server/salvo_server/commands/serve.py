@@ -166,7 +166,7 @@ def _gateways(
 
 
 def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[SupervisedProgram]:
-    """Return the web front. It shows boards only if they are late: without a delay they could help a player."""
+    """Return the web front."""
     if settings.web is None:
         return
     account = None if contest.roster is None else contest.roster.web
@@ -176,8 +176,6 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Supervise
     options = ["--listen", settings.web, "--json", *_trusted(contest, settings)]
     if settings.broker is None:
         options += ["--proxy-protocol"]
-    if settings.referee_delay_seconds:
-        options += ["--delay", str(settings.referee_delay_seconds)]
     if settings.tls_cert is not None:
         options += ["--tls-cert", str(settings.tls_cert), "--tls-key", str(settings.tls_key)]
     if (games := _games_of(settings)) is not None:

@@ -143,11 +143,10 @@ class Play:
             self.last_step += 1
             game = self.games[table.name]
             effects.records.steps.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
-        effects.publications += self.follower.follow(table, step)
         effects.publications += table.published(step)
         if table.name in self.logs:
             effects.publications += self.logs[table.name].take_in(step)
-        effects.publications += self.follower.take_due(step.at)
+        effects.publications += self.follower.follow(table, step)
         result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
         if result is not None:
             effects.records.ended_games.append(GameConcluded(self.games[table.name], result))
@@ -199,9 +198,8 @@ class Play:
     # --- time -----------------------------------------------------------------------------------------------------
 
     def deadline(self) -> int | None:
-        """Return when time passes next, at a table or for its follower; epoch ms, and perhaps too early."""
-        due = [at for at in (self.timers.earliest, self.follower.deadline()) if at is not None]
-        return min(due, default=None)
+        """Return when time passes next at a table; epoch ms, and perhaps too early."""
+        return self.timers.earliest
 
     def pass_times(self, now: int) -> Effects:
         """Run what is due at all tables."""
@@ -209,7 +207,7 @@ class Play:
         for name in self.timers.take_due(now):
             effects += self.pass_time(self.tables[name], now)
             self.timers.set(name, self.tables[name].referee.deadline())
-        effects.publications += self.follower.take_due(now)
+        effects.publications += self.follower.take_ready()
         return effects
 
     def pass_time(self, table: Table, now: int) -> Effects:
@@ -302,4 +300,4 @@ class Play:
         self.timers.set(table.name, referee.deadline())
         where = (table.name, referee.number, referee.state, table.steps)
         log.info("table %r: game %d resumes in state %s after %d steps", *where)
-        return [*recovered.unsent, *self.follower.catch_up(now)]
+        return list(recovered.unsent)

@@ -197,7 +197,7 @@ def seat(header: Header) -> Referee:
 
 
 class Follower:
-    """Follows the tables' steps, and publishes something about them some time later; this one, nothing.
+    """Follows the tables' steps, and publishes something about them; this one, nothing.
 
     Attributes:
         retained: payload by topic, of what the broker should retain for it now.
@@ -213,14 +213,6 @@ class Follower:
         """Take in a step; return what is to be published at once."""
         return []
 
-    def deadline(self) -> int | None:
-        """Return when there is something to publish, epoch ms; None while nothing waits."""
-        return None
-
-    def take_due(self, now: int) -> list[Publication]:
-        """Return what is to be published by now."""
+    def take_ready(self) -> list[Publication]:
+        """Return what was made beside the loop since the last call; it wakes the loop for that."""
         return []
-
-    def catch_up(self, now: int) -> list[Publication]:
-        """Return what is to be published after steps that were followed with a long delay."""
-        return self.take_due(now)

@@ -87,7 +87,7 @@ class LiveStandings(Follower):
 
     # --- the loop: a follower of its tables, of what is durable and not of their steps -------------------------------
 
-    def take_due(self, now: int) -> list[Publication]:
+    def take_ready(self) -> list[Publication]:
         """Return the newest standings if they are new."""
         due: list[Publication] = []
         while not self._ready.empty():

@@ -25,7 +25,7 @@ class Account:
 
 
 class Register:
-    """Who may take part, and who may act as a host, by a roster as it is at the moment.
+    """Who may take part, act as a host, or see all boards, by a roster as it is at the moment.
 
     Thread-safe by replacement, without locks: a reader sees one state of the roster or the next.
 
@@ -41,7 +41,7 @@ class Register:
         self.revision = self._secrets = {
             (account.role, account.name): account.secret
             for account in accounts
-            if account.role in (Role.TEAM, Role.HOST)
+            if account.role in (Role.TEAM, Role.HOST, Role.REFEREE)
         }
 
     def has(self, name: str, secret: str) -> bool:
@@ -56,6 +56,10 @@ class Register:
     def lacks(self, names: Iterable[str]) -> list[str]:
         """Return which of these names are no teams of the roster."""
         return [name for name in names if (Role.TEAM, name) not in self._secrets]
+
+    def has_referee(self) -> bool:
+        """Whether anybody may read the referee's view (SALVO-VIEW-4)."""
+        return any(role is Role.REFEREE for role, _ in self._secrets)
 
     def host(self, name: str) -> str | None:
         """Return the secret of a host; None for any other name (SALVO-HOST-1)."""

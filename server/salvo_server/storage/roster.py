@@ -48,7 +48,7 @@ MAX_SCREENS: Final = 200
 #: The server's own users: one talks at the tables, the other one sets up users and rights at a broker.
 SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
-#: And the one of its web front, which may read what referees may, and nothing else.
+#: And the one of its web front, which may read what everybody may.
 WEB_USER: Final = "salvo-web"
 _LOCK_SECONDS: Final = 5.0
 
@@ -210,7 +210,7 @@ class Roster:
     @property
     def web(self) -> Account:
         """The account of the server's web front; no other follows from its secret."""
-        return Account(f"{WEB_USER}.1", WEB_USER, Role.REFEREE, self._own_secret(WEB_USER))
+        return Account(f"{WEB_USER}.1", WEB_USER, Role.WATCHER, self._own_secret(WEB_USER))
 
     @property
     def keeper(self) -> Credentials:

@@ -14,7 +14,7 @@ import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
 from salvo.cli.options import CA, json_option
-from salvo.cli.output import Integer, end_with_input, given_secret, watch_line
+from salvo.cli.output import end_with_input, given_secret, watch_line
 from salvo.errors import MissingExtra
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.brokers.embedded import open_files
@@ -51,11 +51,10 @@ MAX_CONNECTIONS = 4000
 @click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option("--listen", metavar="HOST:PORT", default=DEFAULT_LISTEN, show_default=True, help="Where browsers come.")
 @click.option(
-    "--delay",
-    type=Integer(min=0, max=3600),
-    envvar="SALVO_WEB_DELAY_SECONDS",
-    help="Show all boards, with the whole broadcast this many seconds late: as many as the server's "
-    "--referee-delay-seconds; needs a referee's account.  [default: only what is public, at once]",
+    "--referee",
+    is_flag=True,
+    help="Show all boards while a game is played, to commentators: who sees these pages can help a player. Needs a "
+    "referee's account and an address of this machine.  [default: boards of games that are over]",
 )
 @click.option(
     "--games",
@@ -93,7 +92,7 @@ MAX_CONNECTIONS = 4000
 def web(
     urls: tuple[str, ...],
     listen: str,
-    delay: int | None,
+    referee: bool,
     games: tuple[str, ...],
     join: str | None,
     hosts: tuple[str, ...],
@@ -111,11 +110,17 @@ def web(
 
     With several URLs it shows the tables of all these servers, with the broker's address where two have the same name.
 
-    URL is mqtt://127.0.0.1:1883 by default. The account is a watcher's, or with --delay a referee's: in the URL, or in
-    SALVO_TEAM and SALVO_SECRET.
+    URL is mqtt://127.0.0.1:1883 by default. The account is a watcher's, or with --referee a referee's: in the URL, or
+    in SALVO_TEAM and SALVO_SECRET.
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")
+    if referee and not is_loopback(host_of(listen)):
+        raise click.BadParameter(
+            f"{listen!r} can be reached from other machines, and with --referee these pages show hidden boards; "
+            "take 127.0.0.1:PORT, behind a proxy with a login if commentators sit elsewhere",
+            param_hint="'--listen'",
+        )
     end_with_input()
     urls = urls or (DEFAULT_BROKER,)
     brokers = cells_of(urls)
@@ -125,7 +130,7 @@ def web(
     sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)
-    relay = Relay(sources, boards=delay is not None, delay_seconds=delay or 0)
+    relay = Relay(sources, boards=referee)
     cached = _public(public)
     upstream = Upstream(next(iter(brokers.values())), ca, proxy_protocol)
     leads_on = mqtt and upstream.address.scheme in ("mqtt", "mqtts")
@@ -133,7 +138,10 @@ def web(
     names = {host_of(listen), urlsplit(address).hostname or "", cached.hostname or "", *hosts} - {""}
     front = Front((public or pages[0]).rstrip("/"), address, frozenset(names), cached.netloc)
     app = application(
-        relay, front, routes(Archive(games), relay.badges) if games else (), upstream if leads_on else None
+        relay,
+        front,
+        routes(Archive(games), relay.badges, relay.withholds) if games else (),
+        upstream if leads_on else None,
     )
     server = behind_a_door(
         app,
@@ -146,8 +154,6 @@ def web(
         ssl_keyfile=tls_key,
     )
     click.echo(json.dumps({"event": "listening", "urls": pages}) if as_json else watch_line(pages))
-    if delay == 0:
-        click.echo("all boards are shown at once: who sees this page can help a player", err=True)
     open_files.allow(2 * MAX_CONNECTIONS)
     asyncio.run(_serve(server, sock, relay))
 

@@ -24,7 +24,7 @@ from salvo_server.brokers.embedded.addresses import host_of, is_known_host, is_l
 from salvo_server.web_pages import STREAM_HEADERS, Guarded, static_files
 from salvo_watch.web.chunks import CHUNK_CACHE, HEAD_CACHE
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
-from salvo_watch.web.relay import Relay
+from salvo_watch.web.relay import Page, Relay
 from salvo_watch.web.sdk import wheel
 
 #: Streams of one address: a hall of phones behind one router.
@@ -151,10 +151,11 @@ class _Pages:
         table = request.query_params.get("table")
         if (refusal := _refused(table)) is not None:
             return refusal
+        page = self._page_of(request, table)
         address = "" if request.client is None else request.client.host
         if self._streams[address] >= MAX_STREAMS:
             return PlainTextResponse(f"this address follows {MAX_STREAMS} streams already; close some pages\n", 429)
-        stream = self._counted(address, self._relay.follow(table))
+        stream = self._counted(address, self._relay.follow(page))
         return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
 
     async def head(self, request: Request) -> Response:
@@ -162,14 +163,18 @@ class _Pages:
         table = request.query_params.get("table")
         if (refusal := _refused(table)) is not None:
             return refusal
-        return _stored(self._relay.head(table), HEAD_CACHE, f"there is no table {table}")
+        return _stored(self._relay.head(self._page_of(request, table)), HEAD_CACHE, f"there is no table {table}")
 
     async def chunk(self, request: Request) -> Response:
         table = request.query_params.get("table")
         if (refusal := _refused(table)) is not None:
             return refusal
-        chunk = self._relay.chunk(table, request.path_params["name"])
+        chunk = self._relay.chunk(self._page_of(request, table), request.path_params["name"])
         return _stored(chunk, CHUNK_CACHE, "no such chunk; /live/head.json names the newest")
+
+    def _page_of(self, request: Request, table: str | None) -> Page | None:
+        """Return which page a stream is for; None for the one of all tables."""
+        return None if table is None else self._relay.page(table, live="live" in request.query_params)
 
     async def _counted(self, address: str, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         self._streams[address] += 1

@@ -21,7 +21,7 @@ import re
 import sys
 import tempfile
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
 from http import HTTPStatus
 from pathlib import Path
@@ -40,7 +40,7 @@ from salvo_display.web_page.rendering import policy_of
 from salvo_display.web_page.shared import Shared
 from salvo_lab.explaining.explain import FLEETS
 from salvo_server.log_verification import verify_file
-from salvo_watch.archive import Archive, Query, transcript_of
+from salvo_watch.archive import Archive, Entry, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED
 
@@ -62,13 +62,16 @@ _STATUS: Final = {"no_such_game": HTTPStatus.NOT_FOUND, "analysis_busy": HTTPSta
 _Answer = Callable[[Request], Awaitable[Response]]
 
 
-def routes(archive: Archive, badges: Badges | None = None) -> list[Route]:
+def routes(
+    archive: Archive, badges: Badges | None = None, withholds: Callable[[str, int], bool] = lambda table, game: False
+) -> list[Route]:
     """Return the addresses of an archive's games.
 
     Args:
         badges: of the contest's teams.
+        withholds: whether a game, by its table and number, is not to be shown yet.
     """
-    pages = _GamePages(archive, badges or Badges())
+    pages = _GamePages(archive, badges or Badges(), withholds)
     found: dict[str, _Answer] = {
         "/games": pages.listed,
         "/games/at/{table}/{game:int}": pages.numbered,
@@ -97,8 +100,8 @@ def _refusing(answer: _Answer) -> _Answer:
 
 
 class _GamePages:
-    def __init__(self, archive: Archive, badges: Badges) -> None:
-        self._archive, self._badges = archive, badges
+    def __init__(self, archive: Archive, badges: Badges, withholds: Callable[[str, int], bool]) -> None:
+        self._archive, self._badges, self._withholds = archive, badges, withholds
         self._room = asyncio.Semaphore(_AT_ONCE)
         self._pages: OrderedDict[tuple[str, bool], str] = OrderedDict()
         self._heads: OrderedDict[tuple[str, int | None], Shared] = OrderedDict()
@@ -120,13 +123,18 @@ class _GamePages:
 
     def _list(self, query: Query, page: int) -> tuple[str, str]:
         waiting = self._archive.look()
-        return served_list(self._archive.listed, self._archive.find(query), Part(query, page, waiting, self._badges))
+        listed, found = self._shown(self._archive.listed), self._shown(self._archive.find(query))
+        return served_list(listed, found, Part(query, page, waiting, self._badges))
+
+    def _shown(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Leave out the games whose end their tapes have not shown yet."""
+        return [entry for entry in entries if not self._withholds(entry.table, entry.game)]
 
     async def numbered(self, request: Request) -> Response:
         """Lead to the latest game of a table that has a number, as a page of the hall knows it."""
         await asyncio.to_thread(self._archive.look)
         table, game = request.path_params["table"], request.path_params["game"]
-        found = (entry for entry in self._archive.find(Query(table=table)) if entry.game == game)
+        found = (entry for entry in self._shown(self._archive.find(Query(table=table))) if entry.game == game)
         if (entry := next(found, None)) is not None:
             return RedirectResponse(f"/games/{entry.id}", HTTPStatus.SEE_OTHER)
         text = "Its record is here soon after its end. The page shows it by itself."
@@ -213,7 +221,9 @@ class _GamePages:
             self._archive.entry(id_)
         except SalvoError:
             await asyncio.to_thread(self._archive.look)
-            self._archive.entry(id_)
+        entry = self._archive.entry(id_)
+        if self._withholds(entry.table, entry.game):
+            raise SalvoError("no_such_game", "its tape has not been shown to its end")
         return id_
 
 

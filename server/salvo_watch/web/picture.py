@@ -62,19 +62,17 @@ class Screen:
 
     Attributes:
         table: how the table stands, as it is shown.
-        boards: whether the picture of a game is made from the referee's view.
-        delay_seconds: how late the boards are shown.
+        boards: whether the picture of a game is made from the referee's view: for commentators, and on a tape.
         view: the referee's view, and ``first`` where the game was in the first one.
         notice: the host's last announcement in this game.
         placing_ends: when the time to place ships is over; None where it does not run.
         players_wanted: with how many teams the game of the lobby begins at once; None where it waits for no number.
     """
 
-    def __init__(self, name: str, boards: bool, delay_seconds: float, badges: Badges) -> None:
+    def __init__(self, name: str, boards: bool, badges: Badges) -> None:
         """Show nothing yet; the arguments are those of the table."""
         self.name = name
         self.boards = boards
-        self.delay_seconds = delay_seconds
         self.table = TableState()
         self.clock = TurnClock()
         self.scene = Scene()
@@ -156,24 +154,22 @@ class Screen:
 
     # --- the picture ------------------------------------------------------------------------------------------------
 
-    def picture(self, now: float, begins: float | None, standings: Sequence[m.Standing]) -> dict[str, Any]:
+    def picture(self, now: float, *, withheld: bool = False) -> dict[str, Any]:
         """Return all that a page shows of this table, JSON-ready; ``static/hall.js`` draws it.
 
         Args:
-            begins: when a game that has begun will be shown, if there is one.
-            standings: of the evening, over all tables.
+            withheld: whether the game is decided, and nothing is shown of it but who plays.
         """
         view, game, scene = self.view, self.table.game, self.scene
         state = self.table.state
-        playing = state is State.TURN or (view is not None and state is not State.OVER)
-        return {
+        playing = not withheld and (state is State.TURN or (view is not None and state is not State.OVER))
+        picture = {
             "table": self.name,
-            "at": view.at if view is not None and self.delay_seconds else None,
-            "delay": round(self.delay_seconds) if self.boards else 0,
-            "state": State.TURN.value if playing else self.state,
+            "state": State.OVER.value if withheld else State.TURN.value if playing else self.state,
+            "withheld": withheld,
             "game": game.number,
             "rules": self._rules(),
-            "lobby": self._lobby(now, begins),
+            "lobby": self._lobby(now),
             "players": self._players(),
             "turn": self._turn(now) if playing else None,
             "last": None if scene.salvo is None else scene.salvo._asdict(),
@@ -185,25 +181,40 @@ class Screen:
             "aborted": game.aborted,
             "host": {"paused": self.table.paused, "text": self.notice},
             "chat": [{"from": line.sender, "text": line.text} for line in self.chat],
-            "standings": self._standings(standings[:MAX_STANDINGS]),
         }
+        if withheld:
+            nothing: dict[str, Any] = {"last": None, "comment": "", "feed": [], "winners": [], "aborted": False}
+            picture |= {**nothing, "seconds": None, "players": self._who_plays()}
+        return picture
 
-    def summary(self) -> dict[str, Any]:
-        """Return what an overview of all tables shows of this one."""
-        picture, ships = self.picture(0.0, None, ()), len(self.table.book.fleet)
-        shown = ("name", "colour", "emblem", "out", "won", "chance")
+    def summary(self, *, withheld: bool = False) -> dict[str, Any]:
+        """Return what an overview of all tables shows of this one; see :meth:`picture`."""
+        picture, ships = self.picture(0.0, withheld=withheld), len(self.table.book.fleet)
+        shown = ("name", "colour", "emblem", "out", "won")
         players = [
-            {**{key: player[key] for key in shown}, "ships": ships, "afloat": ships - len(player["sunk"])}
+            {
+                **{key: player[key] for key in shown},
+                "ships": ships,
+                "afloat": None if withheld else ships - len(player["sunk"]),
+            }
             for player in picture["players"]
         ]
         return {
             "table": self.name,
             "state": picture["state"],
+            "withheld": withheld,
             "game": self.table.game.number,
-            "turn": self.turn,
+            "turn": 0 if withheld else self.turn,
             "headline": self._headline(picture),
             "players": players,
         }
+
+    @property
+    def left(self) -> int:
+        """How many players are not out, and have a ship afloat as far as that is announced."""
+        sunk = Counter(player for player, _ in self._sunk_now)
+        ships, out = len(self.table.book.fleet), self._out_now
+        return sum(name not in out and sunk[name] < ships for name in self.table.names)
 
     @property
     def state(self) -> str:
@@ -226,6 +237,8 @@ class Screen:
 
     def _headline(self, picture: Mapping[str, Any]) -> str:
         turn, winners = picture["turn"], self._winners
+        if picture["withheld"]:
+            return "the game is over; its tape is on"
         if picture["state"] == State.OVER and (winners or self.table.game.aborted):
             return outcome(winners)
         if picture["host"]["paused"]:
@@ -266,16 +279,16 @@ class Screen:
             "sinkings": self._shows_sinkings,
         }
 
-    def _lobby(self, now: float, begun: float | None) -> dict[str, Any] | None:
-        """Return when placing ends at the latest, and when a game that has begun will be shown, both if known."""
+    def _lobby(self, now: float) -> dict[str, Any] | None:
+        """Return when placing ends at the latest, if that is known, and the number of teams that is waited for."""
         if self.table.state is not State.LOBBY:
             return None
-        ends = self.placing_ends if self.table.names and begun is None else None
+        ends = self.placing_ends if self.table.names else None
         if ends is not None and now > ends + PASSED_SECONDS:
             ends = None
-        left, begins = (None if at is None else round(1000 * max(0.0, at - now)) for at in (ends, begun))
+        left = None if ends is None else round(1000 * max(0.0, ends - now))
         wanted = self.players_wanted if self.players_wanted != _ANY_NUMBER else None
-        return {"left_ms": left, "begins_ms": begins, "players": wanted}
+        return {"left_ms": left, "players": wanted}
 
     def _turn(self, now: float) -> dict[str, Any] | None:
         view, turn, last = self.view, self.table.game.turn, self.turn
@@ -295,7 +308,20 @@ class Screen:
         if state is State.OVER:
             names.sort(key=lambda name: places.get(name, len(names)))
         badges, sunk, out = self._badges.of(names), self._sunk_now, self._out_now
-        return [self._player(name, badges[name], boards.get(name), places, sunk, name in out) for name in names]
+        return [
+            self._player(name, badges[name], boards.get(name), places, sunk, self._winners, out=name in out)
+            for name in names
+        ]
+
+    def _who_plays(self) -> list[dict[str, Any]]:
+        """Return the players of a game of which nothing else is to be shown, in play order."""
+        names = self.table.names
+        badges = self._badges.of(names)
+        return [
+            self._player(name, badges[name], None, {}, frozenset(), (), out=False)
+            | {"shots": None, "hits": None, "turns": None, "sunk": None, "board": None, "marks": False}
+            for name in names
+        ]
 
     def _player(
         self,
@@ -304,6 +330,8 @@ class Screen:
         board: m.RefereeBoard | None,
         places: Mapping[str, int],
         sunk: Set[tuple[str, str]],
+        winners: Sequence[str],
+        *,
         out: bool,
     ) -> dict[str, Any]:
         shown, chances = self.table, self.scene.chances
@@ -317,7 +345,7 @@ class Screen:
             "out": out,
             "fate": shown.game.fates.get(name) if out else None,
             "place": places.get(name) if over else None,
-            "won": over and name in self._winners,
+            "won": over and name in winners,
             "sunk": [ship.name for ship in shown.book.fleet if (name, ship.name) in sunk],
             "shots": shots,
             "hits": hits,
@@ -350,19 +378,22 @@ class Screen:
             return None
         return [marks[first : first + grid.width] for first in range(0, grid.size, grid.width)]
 
-    def _standings(self, standings: Sequence[m.Standing]) -> list[dict[str, Any]]:
-        badges = self._badges.of(row.team for row in standings)
-        return [
-            {
-                "name": row.team,
-                **badges[row.team]._asdict(),
-                "points": row.points / 1000,
-                "games": row.games,
-                "shots": row.shots,
-                "hits": row.hits,
-            }
-            for row in standings
-        ]
+
+def table_of_standings(standings: Sequence[m.Standing], badges: Badges) -> list[dict[str, Any]]:
+    """Return the first teams of the standings, JSON-ready, each with its badge."""
+    shown = standings[:MAX_STANDINGS]
+    of = badges.of(row.team for row in shown)
+    return [
+        {
+            "name": row.team,
+            **of[row.team]._asdict(),
+            "points": row.points / 1000,
+            "games": row.games,
+            "shots": row.shots,
+            "hits": row.hits,
+        }
+        for row in shown
+    ]
 
 
 def out_of(view: m.RefereeView) -> set[str]:

@@ -10,9 +10,10 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Sequence
 from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo import topics
@@ -27,7 +28,10 @@ from salvo_server.table_places import MAX_TABLES, cell_of, place_of, table_of
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.league import league_picture
-from salvo_watch.web.tables import BOARDS_SECONDS, PLAY_OUT_SECONDS, Arrived, Table, read
+from salvo_watch.web.picture import table_of_standings
+from salvo_watch.web.stage import LATEST_SECONDS, Stage
+from salvo_watch.web.tables import Arrived, Table, read
+from salvo_watch.web.tapes import Logs, Tape, tape_of_log
 
 #: Between two pictures of a table: bots without a pace fire hundreds of salvos a second, and nobody sees that.
 PICTURE_SECONDS: Final = 0.12
@@ -37,6 +41,20 @@ OVERVIEW_SECONDS: Final = 1.0
 ALIVE_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 1.0
 _Value = TypeVar("_Value")
+
+
+class Ended(NamedTuple):
+    """A game that is over, by the place of its table."""
+
+    place: str
+    game: int
+
+
+class Page(NamedTuple):
+    """What a stream shows: a table, and whether it is live where its page would run a tape."""
+
+    place: str
+    live: bool = False
 
 
 class Channel:
@@ -110,16 +128,28 @@ def frame_of(value: bytes) -> bytes:
 
 
 class Late(Generic[_Value]):
-    """What has results in it, and is shown when the tables of their games show them.
+    """What has results in it, and is shown when the tapes of their games have been shown.
 
     Attributes:
         shown: the value that pages show.
-        received, number: how many values have come, and which of them is shown.
+        newest: the value that was received last.
     """
 
     def __init__(self, shown: _Value) -> None:
-        self.shown = shown
-        self.received = self.number = 0
+        self.shown = self.newest = shown
+        self._waiting: deque[tuple[frozenset[Ended], _Value]] = deque()
+
+    def receive(self, value: _Value, untold: Iterable[Ended]) -> None:
+        """Note a value, and the games that it may tell the end of."""
+        self.newest = value
+        self._waiting.append((frozenset(untold), value))
+
+    def release(self, untold: Container[Ended]) -> bool:
+        """Show the newest value whose games have all been shown; return whether it is another one."""
+        before = self.shown
+        while self._waiting and not any(game in untold for game in self._waiting[0][0]):
+            self.shown = self._waiting.popleft()[1]
+        return self.shown is not before
 
 
 class Source:
@@ -166,7 +196,7 @@ class Source:
         # A broker bounds a client's filters, and there may be hundreds of tables.
         self.connection.subscribe([f"{place}{topic.filter()}" for topic in topics_ for place in ("", "/+")])
 
-    def read(self, message: Inbound) -> tuple[str, Arrived | m.ServerStatus | None] | None:
+    def read(self, message: Inbound) -> tuple[str, Arrived | m.ServerStatus | bytes | None] | None:
         """Read a message; return its table's place and what it says, None for what is not read."""
         readable = read(message)
         if readable is None:
@@ -186,18 +216,20 @@ class Relay:
         badges: of all teams, the same on every page.
     """
 
-    def __init__(self, sources: Sequence[Source], *, boards: bool, delay_seconds: float) -> None:
+    def __init__(self, sources: Sequence[Source], *, boards: bool = False) -> None:
         """Prepare; :meth:`run` connects.
 
         Args:
-            boards: whether the account is a referee's.
-            delay_seconds: how late the server shows the boards.
+            boards: whether the account is a referee's, and all boards are shown while a game is played.
         """
         self.tables: dict[str, Table] = {}
         self.badges = Badges()
         self._sources = {source.cell: source for source in sources}
-        self._boards, self._delay = boards, delay_seconds
-        self._channels: dict[str, Channel] = {}
+        self._boards = boards
+        self._logs = Logs()
+        self._stages: dict[str, Stage] = {}  # by place; of the default table also a league's games
+        self._untold: dict[Ended, set[str]] = {}  # by game, the places whose stages have its tape
+        self._channels: dict[Page, Channel] = {}
         self._overview = Channel()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._drawn: dict[str, float] = {}  # when the last picture of a table was sent
@@ -207,7 +239,7 @@ class Relay:
         self._loop: asyncio.AbstractEventLoop
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
         public.sort(key=lambda topic: topic is topics.WINNER)  # last: the places are known by then
-        self._topics = [*public, topics.CHAT, *([topics.REFEREE] if boards else [])]
+        self._topics = [*public, topics.CHAT, topics.REFEREE if boards else topics.LOG]
         for source in sources:
             source.connection.on_connect = lambda _, source=source: self._connected(source)
 
@@ -258,14 +290,19 @@ class Relay:
         """Note that everything retained arrives again."""
         now = self._loop.time()
         source.statuses.clear()
-        self._receive_late(source, source.standings, (), 0.0)
-        self._receive_late(source, source.league, None, 0.0)
+        source.standings.receive((), self._untold_of(source))
+        source.league.receive(None, self._untold_of(source))
+        self._release(source)
         for name in self.tables.keys() & self._of(source):
             self.tables[name].receive(Arrived(NewConnection()), now)
 
     def _of(self, source: Source) -> set[str]:
         """Return the tables of a broker, also those that browsers wait for."""
-        return {name for name in self.tables.keys() | self._channels.keys() if cell_of(name) == source.cell}
+        places = self.tables.keys() | {page.place for page in self._channels}
+        return {place for place in places if cell_of(place) == source.cell}
+
+    def _untold_of(self, source: Source) -> list[Ended]:
+        return [game for game in self._untold if cell_of(game.place) == source.cell]
 
     def reach(self, source: Source, reached: bool) -> None:
         """Note that a broker is reached, or is not."""
@@ -273,18 +310,20 @@ class Relay:
         for name in self._of(source):
             self._draw(name)
 
-    def receive(self, source: Source, arrived: Sequence[tuple[str, Arrived | m.ServerStatus | None]]) -> None:
+    def receive(self, source: Source, arrived: Sequence[tuple[str, Arrived | m.ServerStatus | bytes | None]]) -> None:
         """Apply what a broker says of some tables."""
         now = self._loop.time()
-        touched = set()
+        touched, unlisted = set(), set()
         for name, what in arrived:
+            if isinstance(what, bytes):
+                if (log := self._logs.add(name, what)) is not None:
+                    self._make_tape(Ended(name, log.game), log.payloads)
+                continue
             if isinstance(what, Arrived) and self._receive_results(source, what):
                 continue
-            table = self.tables.get(name)
-            if table is None:
-                boards = self._boards and bool(self._delay)
-                table = Table(name, boards=boards, delay_seconds=self._delay, badges=self.badges)
-                self.tables[name] = table
+            table = self._table(name)
+            if not table.screen.state:
+                unlisted.add(table)
             if isinstance(what, Arrived):
                 table.receive(what, now)
             elif what is None:
@@ -292,50 +331,86 @@ class Relay:
             else:
                 source.statuses[name], table.screen.players_wanted = what, what.players
             touched.add(name)
+        if any(table.screen.state for table in unlisted):  # every page lists the tables
+            touched.update(page.place for page in self._channels if page.place in self.tables)
         for name in touched:
-            self._advance(self.tables[name], now)
             self._draw(name)
 
-    @property
-    def _results_late(self) -> float:
-        """How many seconds after its end a game is over on every page."""
-        return self._delay + PLAY_OUT_SECONDS + BOARDS_SECONDS if self._boards and self._delay else 0.0
+    def _table(self, name: str) -> Table:
+        if name not in self.tables:
+            self.tables[name] = Table(name, boards=self._boards, badges=self.badges)
+        return self.tables[name]
 
     def _receive_results(self, source: Source, arrived: Arrived) -> bool:
         """Take in standings or a league; return False for news of another kind."""
-        late = 0.0 if arrived.retained else self._results_late
+        untold = self._untold_of(source)
         match arrived.news:
             case m.StandingsShown(evening=evening):
-                self._receive_late(source, source.standings, evening.rows, late)
+                source.standings.receive(evening.rows, untold)
             case m.LeagueShown() as league:
-                self._receive_late(source, source.league, league, late)
+                source.league.receive(league, untold)
             case Fact(address) if address.topic is topics.STANDINGS:
-                self._receive_late(source, source.standings, (), 0.0)
+                source.standings.receive((), untold)
             case Fact(address) if address.topic is topics.LEAGUE:
-                self._receive_late(source, source.league, None, 0.0)
+                source.league.receive(None, untold)
             case _:
                 return False
+        self._release(source)
         return True
 
-    def _receive_late(self, source: Source, late: Late[_Value], value: _Value, seconds: float) -> None:
-        """Show something later: no result before its table does."""
-        late.received += 1
-        self._loop.call_later(seconds, self._show_late, source, late, late.received, value)
+    def _release(self, source: Source) -> None:
+        """Show results whose games have been shown."""
+        if source.standings.release(self._untold) | source.league.release(self._untold):
+            for name in self._of(source):
+                self._draw(name)
 
-    def _show_late(self, source: Source, late: Late[_Value], number: int, value: _Value) -> None:
-        if number < late.number:  # newer ones were not held, after a new connection
+    # --- tapes ----------------------------------------------------------------------------------------------------
+
+    def _make_tape(self, game: Ended, log: Sequence[bytes]) -> None:
+        """Make the tape of a game that is over, on another thread; its end is told by the tape."""
+        self._untold[game] = {game.place}
+        self._loop.call_later(LATEST_SECONDS, self._tell, game)
+        task = self._loop.run_in_executor(None, tape_of_log, log)
+        task.add_done_callback(lambda done: self._tape_made(game, done))
+
+    def _tape_made(self, game: Ended, done: asyncio.Future[Tape | None]) -> None:
+        tape = None if done.cancelled() or done.exception() is not None else done.result()
+        if tape is None or game not in self._untold:
+            self._tell(game)
             return
-        late.shown, late.number = value, number
-        for name in self._of(source):
-            self._draw(name)
+        now, source, wall = self._loop.time(), self._sources[cell_of(game.place)], place_of("", cell_of(game.place))
+        league = source.league.newest
+        if league is not None and game.place != wall:
+            self._untold[game].add(wall)
+            self._stage(wall).offer(tape, now, round_=league.round + 1)
+            self._draw(wall)
+        self._stage(game.place).offer(tape, now)
+        self._draw(game.place)
 
-    def _advance(self, table: Table, now: float) -> None:
-        """Show what is due at a table; a table that is new goes to all open pages, because each lists the tables."""
-        listed = bool(table.screen.state)
-        table.advance(now)
-        if bool(table.screen.state) != listed:
-            for other in self._channels.keys() & self.tables.keys():
-                self._draw(other)
+    def _stage(self, place: str) -> Stage:
+        if place not in self._stages:
+            self._stages[place] = Stage(self._table(place), self.badges, partial(self._shown_at, place))
+        return self._stages[place]
+
+    def _shown_at(self, place: str, tape: Tape) -> None:
+        """Note that a stage has shown a tape to its end, or does not show it."""
+        game = Ended(place_of(tape.table, cell_of(place)), tape.game)
+        places = self._untold.get(game, set())
+        places.discard(place)
+        if not places:
+            self._tell(game)
+
+    def _tell(self, game: Ended) -> None:
+        """Let every page show how a game ended."""
+        if self._untold.pop(game, None) is not None:
+            self._draw(game.place)
+            self._release(self._sources[cell_of(game.place)])
+
+    def withholds(self, table: str, game: int) -> bool:
+        """Whether the end of a game is still to be shown by its tape, at a table of this name."""
+        return any(table_of(ended.place) == table and ended.game == game for ended in self._untold)
+
+    # --- pictures --------------------------------------------------------------------------------------------------
 
     def _draw(self, name: str) -> None:
         """Send a picture soon, once for all that comes together; then look when more is due."""
@@ -347,27 +422,39 @@ class Relay:
 
     def _drawn_now(self, name: str) -> None:
         del self._timers[name]
-        table, now = self.tables.get(name) or Table(name, badges=self.badges), self._loop.time()
+        now, stage = self._loop.time(), self._stages.get(name)
         self._drawn[name] = now
-        self._advance(table, now)
-        channel = self._channels.get(name)
-        if channel is not None and channel.followed:
-            channel.send(self.picture(name))
-            self._think(table)
-        elif channel is not None:
-            del self._channels[name]
+        if stage is not None:
+            stage.advance(now)
+        for page in (Page(name), Page(name, live=True)):
+            channel = self._channels.get(page)
+            if channel is not None and channel.followed:
+                channel.send(self.picture(page))
+                self._think(self._on_page(page))
+            elif channel is not None:
+                del self._channels[page]
         if self._overview.followed and self._overview_timer is None:
             self._overview_timer = self._loop.call_later(OVERVIEW_SECONDS, self._send_overview)
-        due = table.next_due()
+        due = None if stage is None else stage.next_due(now)
         if due is not None and name not in self._timers:
             self._timers[name] = self._loop.call_at(max(due, now + PICTURE_SECONDS), self._drawn_now, name)
+
+    def _on_page(self, page: Page) -> Table:
+        """Return the table that a page shows now: the one at its place, or one that a tape plays to."""
+        stage = self._stages.get(page.place)
+        if stage is not None and stage.playing is not None and not page.live:
+            return stage.playing.table
+        return self.tables.get(page.place) or Table(page.place, badges=self.badges)
 
     def _send_overview(self) -> None:
         self._overview_timer = None
         self._overview.send(self.overview())
 
     def _think(self, table: Table) -> None:
-        """Work out the chances on another thread, a table at a time; where that is too slow, some salvos have none."""
+        """Work out the chances of a tape, or for commentators, on another thread, a table at a time.
+
+        Where that is too slow, some salvos have none.
+        """
         race = None if self._thinking else table.screen.race()
         if race is None:
             return
@@ -380,7 +467,9 @@ class Relay:
         if done.cancelled() or done.exception() is not None:
             return
         if table.screen.show_chances(done.result()):
-            self._draw(table.name)
+            for page in list(self._channels):
+                if self._on_page(page) is table:
+                    self._draw(page.place)
 
     # --- what browsers ask for ------------------------------------------------------------------------------------
 
@@ -416,63 +505,78 @@ class Relay:
             return "paused"
         return "" if status is None or status.online else "server"
 
-    def picture(self, name: str) -> dict[str, Any]:
-        """Return what a page shows of a table, also of one that nothing is known of."""
-        table = self.tables.get(name) or Table(name, badges=self.badges)
+    def picture(self, page: Page) -> dict[str, Any]:
+        """Return what a page shows, also of a table that nothing is known of."""
+        name = page.place
         states = [[self._name(table.name), table.screen.state] for table in self._shown()]
-        source = self._sources[cell_of(name)]
-        picture = table.picture(self._loop.time(), source.standings.shown)
+        source, stage = self._sources[cell_of(name)], self._stages.get(name)
+        if stage is not None and stage.playing is not None and not page.live:
+            picture = stage.playing.picture()
+        else:
+            table = self.tables.get(name) or Table(name, badges=self.badges)
+            picture = {**table.picture(self._loop.time(), withheld=self._withheld(table)), "tape": None}
+        picture["standings"] = table_of_standings(source.standings.shown, self.badges)
         league = None if source.league.shown is None else league_picture(source.league.shown, self.badges)
         return {**picture, "league": league, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
 
+    def _withheld(self, table: Table) -> bool:
+        """Whether a table's game is decided, and a tape is to show how."""
+        game = Ended(table.name, table.shown.game.number)
+        return table.decided and (game in self._untold or self._logs.whole(table.name))
+
     def overview(self) -> dict[str, Any]:
-        """Return what the page of all tables shows."""
-        tables = [{**table.screen.summary(), "table": self._name(table.name)} for table in self._shown()]
+        """Return what the page of all tables shows; it is live."""
+        tables = [
+            {**table.screen.summary(withheld=self._withheld(table)), "table": self._name(table.name)}
+            for table in self._shown()
+        ]
         return {"tables": tables, "trouble": "" if self.reached else "broker"}
 
     def _shown(self) -> list[Table]:
         tables = [table for table in self.tables.values() if table.screen.state]
         return sorted(tables, key=lambda table: (len(table.name), table.name))
 
-    async def follow(self, name: str | None) -> AsyncIterator[bytes]:
-        """Yield the frames of a table, as pages name it; of all tables with None."""
-        place = None if name is None else self.place(name)
-        channel, picture = self._followed(place)
+    def page(self, shown: str, *, live: bool = False) -> Page:
+        """Return the page of a table that is called so on pages."""
+        return Page(self.place(shown), live)
+
+    async def follow(self, page: Page | None) -> AsyncIterator[bytes]:
+        """Yield the frames of a page; of all tables with None."""
+        channel, picture = self._followed(page)
         try:
             async for frame in channel.follow(frame_of(json_of(picture()))):
                 yield frame
         finally:
-            if place is not None and not channel.followed:
-                self._channels.pop(place, None)
+            if page is not None and not channel.followed:
+                self._channels.pop(page, None)
 
-    def head(self, name: str | None) -> bytes | None:
-        """Return the head of the chunks of a table, as pages name it, or of all tables; None if there is no such table.
+    def head(self, page: Page | None) -> bytes | None:
+        """Return the head of the chunks of a page, or of all tables; None if there is no such table.
 
         Until somebody asks there are no chunks; the first one begins with the picture as it is now.
         """
-        place = None if name is None else self.place(name)
-        if name and place not in self.tables:
+        if page is not None and table_of(page.place) and page.place not in self.tables:
             return None
-        channel, picture = self._followed(place)
+        channel, picture = self._followed(page)
         followed = channel.chunks.followed
         head = channel.chunks.head()
         if not followed:
             channel.chunks.add(json_of(picture()))
         return head
 
-    def chunk(self, name: str | None, number: int) -> bytes | None:
-        """Return a chunk of a table, or of all tables; empty if it is gone, None if it is not there yet."""
-        channel = self._overview if name is None else self._channels.get(self.place(name))
+    def chunk(self, page: Page | None, number: int) -> bytes | None:
+        """Return a chunk of a page, or of all tables; empty if it is gone, None if it is not there yet."""
+        channel = self._overview if page is None else self._channels.get(page)
         return None if channel is None else channel.chunks.chunk(number)
 
-    def _followed(self, place: str | None) -> tuple[Channel, Callable[[], dict[str, Any]]]:
-        """Return the channel of a table, or of all tables, and what makes its picture."""
-        if place is None:
+    def _followed(self, page: Page | None) -> tuple[Channel, Callable[[], dict[str, Any]]]:
+        """Return the channel of a page, or of all tables, and what makes its picture."""
+        if page is None:
             return self._overview, self.overview
-        channel = self._channels.setdefault(place, Channel())
-        if not channel.followed and place in self.tables:
-            self._think(self.tables[place])
-        return channel, partial(self.picture, place)
+        channel = self._channels.setdefault(page, Channel())
+        if not channel.followed:
+            self._think(self._on_page(page))
+        return channel, partial(self.picture, page)
 
 
 def _table_of(status_topic: str) -> str:

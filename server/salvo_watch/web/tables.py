@@ -1,16 +1,10 @@
-"""What arrives of a table, and when it is shown.
+"""What is received of a table, applied to what is shown of it, a :class:`~salvo_watch.web.picture.Screen`.
 
-A broadcast is delayed as a whole. The server shows the boards to referees some seconds late (SALVO-VIEW-4); everything
-else that arrives during a game is held for as long, so that the picture is of one moment. When a game is over, nothing
-of it is secret any more: the salvos that are left play out quickly, and the end follows.
-
-What is shown is a :class:`~salvo_watch.web.picture.Screen`, to which everything is applied when it is due.
+A tape plays to a table, too, which receives a game from its record (:mod:`salvo_watch.web.tapes`).
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
@@ -25,7 +19,6 @@ from salvo.table_state import (
     Fact,
     GameForgotten,
     GameRejoined,
-    GameState,
     ListChanged,
     NewConnection,
     News,
@@ -38,20 +31,10 @@ from salvo_server.core.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.commentary import Salvo
 from salvo_watch.web.picture import Course, Scene, Screen, out_of
 
-#: Salvos that were held when a game ended are shown within this time.
-PLAY_OUT_SECONDS: Final = 8.0
-#: For the last boards to arrive after the news that the game is over.
-BOARDS_SECONDS: Final = 3.0
-#: The end of a game is shown for so long at least, though its next lobby has opened: the page's splash takes five.
-END_SECONDS: Final = 8.0
 #: The time to place ships until the rules are known.
 _PLACING_SECONDS: Final = 60
 #: Topics that say something by being retained; the others repeat what announcements have.
 _FACTS: Final = frozenset({topics.SUNK, topics.DEFEATED})
-
-
-#: What is noted when it arrives, however late it is shown.
-_NOTED: Final = frozenset({m.TurnBegan, m.TurnResumed, m.HostActed, m.SalvoResolved, m.StateChanged})
 
 
 class Arrived(NamedTuple):
@@ -65,12 +48,17 @@ class Arrived(NamedTuple):
     retained: bool = False
 
 
-def read(message: Inbound) -> tuple[topics.Address, Arrived | m.ServerStatus | None] | None:
-    """Return where a message belongs and what it says, None for a status that is cleared; None for what is not read."""
+def read(message: Inbound) -> tuple[topics.Address, Arrived | m.ServerStatus | bytes | None] | None:
+    """Return where a message belongs and what it says; None for what is not read.
+
+    It says None where a status is cleared, and bytes are a payload of the signed log.
+    """
     published = read_published(message.topic, message.payload)
     if published is None:
         return None
     address, announcement = published
+    if address.topic is topics.LOG:
+        return address, message.payload
     if isinstance(announcement, m.ServerStatus):
         return address, announcement
     if announcement is not None:
@@ -82,11 +70,6 @@ def read(message: Inbound) -> tuple[topics.Address, Arrived | m.ServerStatus | N
     return address, Arrived(Fact(address, message.payload != b""), message.retain)
 
 
-class _Held(NamedTuple):
-    due: float
-    arrived: Arrived
-
-
 class Table:
     """Follows one table.
 
@@ -95,56 +78,50 @@ class Table:
         screen: what is shown of it beside that, from which its picture is made.
     """
 
-    def __init__(
-        self, name: str, *, boards: bool = False, delay_seconds: float = 0.0, badges: Badges | None = None
-    ) -> None:
+    def __init__(self, name: str, *, boards: bool = False, badges: Badges | None = None) -> None:
         """Follow a table of this name; nothing is known of it yet.
 
         Args:
             badges: of the contest's teams; of this table's alone by default.
-            boards: whether the account may read the boards, and the server is expected to show them.
-            delay_seconds: how late the boards are shown; everything else of a game is held for as long.
+            boards: whether all boards arrive, too, and the picture of a game is made from them.
         """
         self.name = name
-        self.screen = Screen(name, boards, delay_seconds, badges or Badges())
+        self.screen = Screen(name, boards, badges or Badges())
         self.shown = self.screen.table
         self._lost_scene = Scene()  # as it was when the connection was lost
         self._starting = False  # whether a game has begun that nothing is known of yet
         self._placing_began = 0.0
-        self._end_until = 0.0  # until when the end of the game is shown
-        self._views: deque[m.RefereeView] = deque()
-        self._next_view = 0.0
-        self._pause = 0.0
-        self._held: deque[_Held] = deque()
-        self._secret = False  # whether a game is on, as far as has arrived
-        self._turn_length = TurnLength()  # of the turn that has arrived
-        # Of the game that arrives, which a delayed picture comes to later: turns that were given up, and players that
-        # the host has removed.
-        self._given_up: set[int] = set()
-        self._removed: set[str] = set()
+        self._turn_length = TurnLength()
+        self._given_up: set[int] = set()  # turns of this game
+        self._removed: set[str] = set()  # by the host, from this game
 
-    # --- what arrives ---------------------------------------------------------------------------------------------
+    # --- what is received -----------------------------------------------------------------------------------------
 
     def receive(self, arrived: Arrived, now: float) -> None:
-        """Apply something, at once or, during a game that is shown late, when it is due."""
-        news = arrived.news
-        if isinstance(news, m.RulesAnnounced):
-            self.shown.apply(news)
-            return
+        """Show what was received; ``now`` in seconds that never go back."""
+        news, retained = arrived
+        self._note(news, now, retained=retained)
         if isinstance(news, m.RefereeView):
-            self._receive_boards(news)
+            self._show_boards(news)
             return
-        if type(news) in _NOTED:
-            self._note(news, now, retained=arrived.retained)
-        if isinstance(news, m.StateChanged):
-            self._secret = news.state is State.TURN
-            if not self._secret and self._held:
-                self._release(now)
-        due = now + self.screen.delay_seconds if self._secret and self.screen.boards else now
-        self._held.append(_Held(max(due, self._held[-1].due if self._held else due), arrived))
+        if isinstance(news, (m.TurnBegan, m.TurnResumed)):
+            self.screen.clock.begin(news, now, retained=retained)
+        elif isinstance(news, NewConnection):
+            self._connect()
+        elif isinstance(news, m.ChatPublished) and not retained:
+            self.screen.chat.append(news)
+        state = self.shown.state
+        for change in self.shown.apply(news):
+            self._follow(change, state, now, retained=retained)
+        if isinstance(news, m.HostActed):
+            self._host(news, now, retained=retained)
+        if self.shown.hosted is None:
+            self.screen.notice = ""
+        if self._starting:
+            self._begin()
 
     def _note(self, news: News, now: float, *, retained: bool) -> None:
-        """Note at once what explains a salvo that is shown later."""
+        """Note what explains a salvo."""
         match news:
             case m.TurnBegan() | m.TurnResumed() | m.HostActed():
                 self._turn_length.receive(news, now, retained=retained)
@@ -157,95 +134,20 @@ class Table:
             case _:
                 pass
 
-    def _receive_boards(self, view: m.RefereeView) -> None:
-        self.screen.boards = True
-        self._views.append(view)
-        if view.winners and len(self._views) > 1:
-            self._pause = min(0.7, PLAY_OUT_SECONDS / len(self._views))
-
-    def _release(self, now: float) -> None:
-        """Let what was held be shown, after the boards that are still to come."""
-        due = now + BOARDS_SECONDS if self.screen.boards and self.screen.delay_seconds else now
-        self._held = deque(held._replace(due=min(held.due, due)) for held in self._held)
-
-    def next_due(self) -> float | None:
-        """Return when there is something to show; None while nothing waits."""
-        if self._views:
-            return self._not_before_end(self._views[0], self._next_view)
-        return self._not_before_end(self._held[0].arrived.news, self._held[0].due) if self._held else None
-
-    def _not_before_end(self, news: News, due: float) -> float:
-        """Return when something is due that may belong to the next game, of which nothing is shown too early."""
-        if self.shown.state is not State.OVER:
-            return due
-        match news:
-            case m.RefereeView(game=game):
-                waits = game != self.shown.game.number
-            case m.StateChanged() | m.PlayersListed() | Fact(present=False):
-                waits = True
-            case _:
-                waits = False
-        return max(due, self._end_until) if waits else due
-
-    def advance(self, now: float) -> None:
-        """Show what is due."""
-        while self._views and self._not_before_end(self._views[0], self._next_view) <= now:
-            self._begin_game(now)
-            self._show_boards(self._views.popleft())
-            self._next_view = (self._next_view or now) + self._pause if self._views else 0.0
-        if not self._views and self.screen.view is not None and self.screen.view.winners and not self._secret:
-            self._pause = 0.0
-            self._held = deque(held._replace(due=min(held.due, now)) for held in self._held)
-        while self._held and not (self._views and self._pause):
-            if self._not_before_end(self._held[0].arrived.news, self._held[0].due) > now:
-                break
-            self._show(self._held.popleft().arrived, now)
-
-    def _begin_game(self, now: float) -> None:
-        """Show what was held up to the beginning of a game whose boards are there already."""
-        begins = [isinstance(held.arrived.news, m.StateChanged) for held in self._held]
-        if self.shown.state is not State.TURN and self.screen.view is None and True in begins:
-            for _ in range(begins.index(True) + 1):
-                self._show(self._held.popleft().arrived, now)
-
     # --- what is public -------------------------------------------------------------------------------------------
 
-    def _show(self, arrived: Arrived, now: float) -> None:
-        news, retained = arrived
-        if isinstance(news, (m.TurnBegan, m.TurnResumed)):
-            self.screen.clock.begin(news, now, retained=retained)
-        elif isinstance(news, NewConnection):
-            self._connect()
-        elif isinstance(news, m.ChatPublished) and not retained:
-            self.screen.chat.append(news)
-        state, game = self.shown.state, self.shown.game
-        for change in self.shown.apply(news):
-            self._follow(change, state, game, now, retained=retained)
-        if isinstance(news, m.HostActed):
-            self._host(news, now, retained=retained)
-        if self.shown.hosted is None:
-            self.screen.notice = ""
-        if self._starting:
-            self._begin()
-
     def _connect(self) -> None:
-        self.screen.placing_ends, self._end_until = None, 0.0
+        self.screen.placing_ends = None
         if self.screen.scene.salvo is not None:
             self._lost_scene = self.screen.scene
         self.screen.scene = Scene()
 
-    def _follow(self, change: Change, state: State | None, game: GameState, now: float, *, retained: bool) -> None:
-        """Show a change of the table.
-
-        Args:
-            state, game: as they were before.
-        """
+    def _follow(self, change: Change, state: State | None, now: float, *, retained: bool) -> None:
+        """Show a change of the table, whose state was another one before."""
         match change:
             case StateMoved(moved):
-                if moved is State.OVER and not retained:
-                    self._end_until = now + END_SECONDS
                 if moved is State.LOBBY:
-                    self._open_lobby(game)
+                    self._open_lobby()
                 self._starting = moved is State.TURN and state is State.LOBBY
             case ListChanged(joined=True) if self.shown.state is State.LOBBY and not retained:
                 self._place_from(now)
@@ -267,9 +169,7 @@ class Table:
             case _:
                 pass
 
-    def _open_lobby(self, ended: GameState) -> None:
-        if ended.winners and not (self.screen.view and self.screen.view.game == ended.number):
-            self.screen.boards = self.screen.boards and bool(self.screen.delay_seconds)
+    def _open_lobby(self) -> None:
         self.screen.scene, self._lost_scene, self.screen.view = Scene(), Scene(), None
         self.screen.placing_ends = None
 
@@ -304,8 +204,9 @@ class Table:
     # --- the referee's boards -------------------------------------------------------------------------------------
 
     def _show_boards(self, view: m.RefereeView) -> None:
+        self.screen.boards = True
         for change in self.shown.enter(view.game):
-            self._follow(change, self.shown.state, self.shown.game, 0.0, retained=False)
+            self._follow(change, self.shown.state, 0.0, retained=False)
         if self._starting:
             self._begin()
         before, last = self.screen.view, view.last
@@ -331,10 +232,21 @@ class Table:
 
     # --- what is shown ----------------------------------------------------------------------------------------------
 
-    def picture(self, now: float, standings: Sequence[m.Standing] = ()) -> dict[str, Any]:
-        """Return the picture of this moment; ``standings`` are those of the evening, over all tables."""
-        begins = (held.due for held in self._held if held.arrived.news == m.StateChanged(State.TURN))
-        return self.screen.picture(now, next(begins, None), standings)
+    @property
+    def decided(self) -> bool:
+        """Whether it is known how the game ends: it is over, or at most one player is left."""
+        shown = self.shown
+        if shown.state is State.OVER or shown.game.won is not None:
+            return True
+        return shown.state is State.TURN and self.screen.left <= 1
+
+    def picture(self, now: float, *, withheld: bool = False) -> dict[str, Any]:
+        """Return the picture of this moment.
+
+        Args:
+            withheld: whether nothing is shown of the game but who plays, because a tape is to show its end.
+        """
+        return self.screen.picture(now, withheld=withheld)
 
 
 def _note(facts: set[Any], fact: object) -> None:

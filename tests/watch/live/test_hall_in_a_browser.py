@@ -96,7 +96,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def rude(games: Path) -> Iterator[tuple[Connection, WebFront]]:
     """Somebody on an open broker, and a web front before it that shows boards."""
-    with EmbeddedBroker() as broker, web_front(broker.url, "--delay", "0", "--games", str(games)) as web:
+    with EmbeddedBroker() as broker, web_front(broker.url, "--referee", "--games", str(games)) as web:
         connection = Connection(broker.url, "rude", clean_session=True)
         connection.connect(_SECONDS)
         yield connection, web

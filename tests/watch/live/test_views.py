@@ -14,7 +14,7 @@ from salvo.roles_and_rights import Role
 
 
 def test_the_command_follows_a_game_to_its_end_and_shows_no_board(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, referee_delay_ms=0, book=SMALL) as contest:
+    with guarded("embedded", tmp_path, referee=True, book=SMALL) as contest:
         for name in ("red", "blue"):
             contest.roster.add(name)
         secret = contest.roster.add("judge", Role.REFEREE)

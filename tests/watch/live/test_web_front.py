@@ -28,7 +28,9 @@ from kit.proofs import SMALL
 from kit.web_front import WebFront, web_front
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
+from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.storage.identity import Identity
 from salvo_server.web_pages import POLICY
 from salvo_watch.web.app import MAX_STREAMS
 
@@ -49,70 +51,69 @@ def pictures_until(web: WebFront, wanted: str, table: str = "") -> list[dict[str
     raise AssertionError(f"the stream ended in state {seen[-1]['state']!r}")
 
 
-def test_no_hidden_cell_leaves_before_its_time(tmp_path: Path) -> None:
-    """Everything that a browser can get is listened to; what shows a ship is as old as the delay says.
-
-    So is it in a chunk, at the moment that the chunk gives it, and no chunk is there before its second is over.
-    """
-    delay = 2
-    limits = Limits(players=2, pace_ms=150)
-    with guarded("embedded", tmp_path, referee_delay_ms=1000 * delay, limits=limits) as contest:
-        hall = contest.roster.web
-        wait_for_users(contest.url, hall.user, hall.secret)
-        with web_front(contest.url, "--delay", str(delay), account=(hall.user, hall.secret)) as web:
-            received: list[tuple[float, str]] = []
-            chunks: dict[int, tuple[float, list[tuple[int, dict[str, Any]]]]] = {}
-
-            def load() -> None:
-                pace = threading.Event()  # nobody sets it
-                while not any(picture["state"] == "over" for _, chunk in chunks.values() for _, picture in chunk):
-                    pace.wait(0.1)
-                    for name in json.loads(web.get("/live/head.json?table=")[2])["chunks"]:
-                        if name not in chunks:
-                            chunk = json.loads(web.get(f"/live/{name}.json?table=")[2])
-                            chunks[name] = time.time(), chunk
-
-            def listen(address: str) -> None:
-                with urllib.request.urlopen(f"{web.url}{address}", timeout=_SECONDS) as stream:
-                    for line in stream:
-                        received.append((time.time(), line.decode()))
-                        if '"state":"over"' in received[-1][1]:
-                            return
-
-            listeners = [
-                threading.Thread(target=listen, args=(each,), daemon=True)
-                for each in ("events?table=", "events", "events?table=")
-            ]
-            listeners.append(threading.Thread(target=load, daemon=True))
-            for each in listeners:
-                each.start()
-            for name in ("red", "blue"):
-                contest.roster.add(name)
-            play(contest, ["red", "blue"])
-            for each in listeners:
-                each.join(_SECONDS)
-                assert not each.is_alive()
-        late = [(at, json.loads(line[6:])) for at, line in received if line.startswith("data: ") and "board" in line]
-        assert all(at >= name + 1 for name, (at, _) in chunks.items())
-        stored = [(name + (after + 1) / 1000, each) for name, (_, chunk) in chunks.items() for after, each in chunk]
-        for pictures in (late, stored):
-            shown = [(at, each) for at, each in pictures if any(player["board"] for player in each["players"])]
-            assert any(_ships(each) for _, each in shown)
-            ended = shown[-1][1]["at"] / 1000
-            early = [(at, each["at"] / 1000) for at, each in shown if at < ended]
-            assert early
-            assert all(when + delay <= at for at, when in early)
-
-
-def _ships(picture: dict[str, Any]) -> bool:
-    return any(_SHIP.search(row) for player in picture["players"] for row in player["board"] or ())
-
-
-def test_a_web_front_without_a_delay_shows_no_boards_even_with_an_account_that_may_see_them(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, referee_delay_ms=0, book=SMALL) as contest:
+def test_no_board_leaves_before_its_game_is_over_and_then_the_tape_shows_all_of_them(tmp_path: Path) -> None:
+    """Everything that a browser can get is received: each stream, and each chunk at the moment that it gives."""
+    limits = Limits(players=2, pace_ms=100, over_ms=600_000)
+    with guarded("embedded", tmp_path, identity=Identity.fresh(), referee=True, limits=limits) as contest:
         hall = contest.roster.web
         wait_for_users(contest.url, hall.user, hall.secret)
         with web_front(contest.url, account=(hall.user, hall.secret)) as web:
+            received: list[tuple[float, dict[str, Any]]] = []
+
+            def load() -> None:
+                pace, seen, shown = threading.Event(), set[int](), False  # nobody sets the event
+                while not shown:
+                    pace.wait(0.1)
+                    for name in json.loads(web.get("/live/head.json?table=")[2])["chunks"]:
+                        if name not in seen:
+                            seen.add(name)
+                            assert time.time() >= name + 1
+                            chunk = json.loads(web.get(f"/live/{name}.json?table=")[2])
+                            received.extend((name + (after + 1) / 1000, picture) for after, picture in chunk)
+                            shown = shown or any(picture["winners"] for _, picture in chunk)
+
+            def follow(address: str) -> None:
+                with urllib.request.urlopen(f"{web.url}{address}", timeout=_SECONDS) as stream:
+                    for line in stream:
+                        if line.startswith(b"data: {"):
+                            picture = json.loads(line[6:])
+                            received.append((time.time(), picture))
+                            over = [table["state"] == "over" for table in picture.get("tables", ()) if "state" in table]
+                            if picture.get("winners") or any(over):
+                                return
+
+            addresses = ("events?table=", "events?table=&live", "events")
+            readers = [threading.Thread(target=follow, args=(address,), daemon=True) for address in addresses]
+            readers.append(threading.Thread(target=load, daemon=True))
+            for reader in readers:
+                reader.start()
+            for name in ("red", "blue"):
+                contest.roster.add(name)
+            play(contest, ["red", "blue"])
+            for reader in readers:
+                reader.join(_SECONDS)
+                assert not reader.is_alive()
+    tapes = [(at, picture) for at, picture in received if picture.get("tape")]
+    boarded = [picture for _, picture in received if '"board": [' in json.dumps(picture)]
+    assert boarded
+    assert all(picture["tape"] is not None and picture["game"] == 1 for picture in boarded)
+    assert all(at >= picture["tape"]["ended"] / 1000 for at, picture in tapes)
+    before = [picture for at, picture in received if at < tapes[0][1]["tape"]["ended"] / 1000]
+    assert any(picture.get("state") == "turn" for picture in before)
+    assert not _SHIP.search("".join(re.findall(r'"board": \[[^\]]*\]', json.dumps(before))))
+    assert any(_SHIP.search(row) for player in tapes[-1][1]["players"] for row in player["board"])
+
+
+def test_commentators_see_all_boards_at_once_on_a_page_of_this_machine_alone(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path, referee=True, book=SMALL) as contest:
+        secret = contest.roster.add("comment", Role.REFEREE)
+        wait_for_users(contest.url, "comment", secret)
+        refused = subprocess.run(
+            [*_SALVO, "web", contest.url, "--referee", "--listen", "0.0.0.0:0"], capture_output=True, text=True
+        )
+        assert refused.returncode == 2
+        assert "hidden boards" in refused.stderr
+        with web_front(contest.url, "--referee", account=("comment", secret)) as web:
             pictures_until(web, "lobby")
             for name in ("red", "blue"):
                 contest.roster.add(name)
@@ -120,7 +121,7 @@ def test_a_web_front_without_a_delay_shows_no_boards_even_with_an_account_that_m
             game.start()
             seen = pictures_until(web, "over")
             game.join(_SECONDS)
-        assert not any(player["board"] for each in seen for player in each["players"])
+        assert any(player["board"] for picture in seen if picture["state"] == "turn" for player in picture["players"])
 
 
 @pytest.fixture(scope="module")

@@ -132,8 +132,8 @@ ELSEWHERE = {
     ),
     "salvo gateway classic --bus 234.7.6.5:21210": ("tests/gateways/live/test_gateway_classic.py", '"234.7.6.5"'),
     "salvo join smackdown: mybot.py": ("tests/gateways/live/test_gateway_smackdown.py", "join smackdown: hunter"),
-    "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web mqtt://HOST --delay 0 "
-    "--listen 127.0.0.1:8081": ("tests/watch/live/test_web_front.py", '"--delay", str(delay)'),
+    "SALVO_TEAM=commentator SALVO_SECRET=the-one-of-the-commentator salvo web mqtt://HOST --referee "
+    "--listen 127.0.0.1:8081": ("tests/watch/live/test_web_front.py", '"--referee", account'),
     "salvo web mqtt://HOST --listen 0.0.0.0:8080 --public https://battleship.example": (
         "tests/watch/live/test_web_through_a_cache.py",
         '"--json", "--public"',

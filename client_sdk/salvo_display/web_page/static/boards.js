@@ -99,8 +99,8 @@ export class Board {
     return new DOMPoint(x * CELL - 5, y * CELL - 5).matrixTransform(this.element.getScreenCTM());
   }
 
-  // A shot falls: the cell is as in `after` from now on.
-  strike(x, y, after) {
+  // A shot falls: the cell is as in `after` from now on. What it does is drawn so many times slower than usual.
+  strike(x, y, after, slower = 1) {
     const index = (y - 1) * this.width + x - 1;
     const before = this.#cells;
     if (index < 0 || index >= before.length) return;
@@ -109,20 +109,20 @@ export class Board {
     const hit = isHit(after[index]);
     const [cx, cy] = this.#centre(index);
     const ring = draw("circle", { class: hit ? "blast" : "splash", cx, cy, r: 5 });
-    this.#effect(ring, [{ transform: "scale(.3)", opacity: 1 }, { transform: hit ? "scale(3.2)" : "scale(1.9)", opacity: 0 }], 420);
+    this.#effect(ring, [{ transform: "scale(.3)", opacity: 1 }, { transform: hit ? "scale(3.2)" : "scale(1.9)", opacity: 0 }], 420 * slower);
     const letter = after[index];
-    if (hit && letter !== "!" && !this.#cells.includes(letter.toLowerCase()) && before.includes(letter.toLowerCase())) this.#break(letter);
+    if (hit && letter !== "!" && !this.#cells.includes(letter.toLowerCase()) && before.includes(letter.toLowerCase())) this.#break(letter, slower);
   }
 
   // A ship breaks in two and goes down.
-  #break(letter) {
+  #break(letter, slower) {
     const at = [...this.#cells].flatMap((cell, index) => (cell === letter ? [index] : []));
     const middle = Math.ceil(at.length / 2);
     for (const [half, turn] of [[at.slice(0, middle), -1], [at.slice(middle), 1]]) {
       if (!half.length) continue;
       const part = draw("path", { class: "breaking", d: this.#hull(half) });
       const down = { transform: `translate(${turn * 2}px, 6px) rotate(${turn * 24}deg) scale(.7)`, opacity: 0 };
-      this.#effect(part, [{ transform: "none", opacity: 1 }, { transform: `rotate(${turn * 12}deg)`, opacity: 1, offset: 0.35 }, down], 600);
+      this.#effect(part, [{ transform: "none", opacity: 1 }, { transform: `rotate(${turn * 12}deg)`, opacity: 1, offset: 0.35 }, down], 600 * slower);
     }
   }
 

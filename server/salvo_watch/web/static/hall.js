@@ -36,6 +36,7 @@ let splashEnds = 0;
 const own = new URLSearchParams(location.search).get("team") || ""; // whose page this is, if it is a team's
 let mine = own || kept("team");
 let missed = null; // that team's last turn without a shot
+const SLOW_MS = 1000; // a cut of a tape that stays for less is shown at once, without a flight
 
 // --- pieces ----------------------------------------------------------------------------------------------------------
 
@@ -57,7 +58,8 @@ const show = (element, is) => {
 // --- headline --------------------------------------------------------------------------------------------------------
 
 function headline() {
-  const { state, turn, last, winners, players, rules } = picture;
+  const { state, turn, last, winners, players, rules, withheld, game } = picture;
+  if (withheld) return [`Game ${game} is over`];
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
   if (state === "lobby") return leagueWords(picture) || waiting(players, rules.fleet.length, picture.lobby);
   if (state === "over") return winners.length ? victory(picture) : [picture.aborted ? "The host has ended the game" : "The game is over"];
@@ -67,11 +69,9 @@ function headline() {
   return aims || told || ["The game begins"];
 }
 
-// Whether a game that is on is not shown yet.
-const begun = () => Number.isFinite(picture.lobby?.begins_ms);
-
 function beside() {
-  const { state, turn, comment, last } = picture;
+  const { state, turn, comment, last, withheld } = picture;
+  if (withheld) return ["How it went: the tape is next"];
   if (state === "over") return reason(picture);
   if (state !== "turn") return [];
   const told = outcome(last) || [];
@@ -109,9 +109,9 @@ function announce(text) {
 
 function setClock() {
   const { state, turn, lobby } = picture;
-  const left = inLeague(picture) ? null : state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? (lobby.begins_ms ?? lobby.left_ms) : null;
+  const left = inLeague(picture) ? null : state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? lobby.left_ms : null;
   ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
-  say(find("clockword"), state !== "lobby" ? "left to fire" : begun() ? "the game is shown in" : "the game starts in");
+  say(find("clockword"), state === "lobby" ? "the game starts in" : "left to fire");
   tick();
 }
 
@@ -219,9 +219,9 @@ function settle() {
   }
 }
 
-// The salvo that is new since the picture before: boards are as they were, then the shots fall one by one.
+// The salvo that is new since the picture before: boards are as they were, then the shots fall one by one, the slower the longer a tape stays there.
 function fly(before) {
-  const { last, players } = picture;
+  const { last, players, tape } = picture;
   const shown = shownTiles().filter((tile) => tile.board);
   const cells = new Map(players.map((player) => [player.name, cellsOf(player)]));
   const earlier = new Map(before.players.map((player) => [player.name, cellsOf(player)]));
@@ -238,11 +238,12 @@ function fly(before) {
   });
   if (!from || !shots.length) return settle();
   const team = teamOf(last.player);
-  const end = volley(find("sky"), from, shots.map(({ to }) => to), team ? colourOf(team) : "", {
+  const slower = tape ? Math.min(3, Math.max(1, tape.ms / 1200)) : 1;
+  const end = volley(find("sky"), from, shots.map(({ to }) => to), team ? colourOf(team) : "", slower, {
     fire: () => play("fire"),
     land: (index) => {
       const { name, x, y, hit, tile } = shots[index];
-      for (const each of shown) if (each.name === name) each.board.strike(x, y, cells.get(name));
+      for (const each of shown) if (each.name === name) each.board.strike(x, y, cells.get(name), slower);
       if (hit) tile.shake();
       play(hit ? "hit" : "miss");
     },
@@ -363,12 +364,12 @@ function drawSide() {
   );
   const again = find("again");
   const link = again.querySelector("a");
-  const page = `/games/at/${encodeURIComponent(picture.table.split("@")[0] || "game")}/${picture.game}`;
+  const page = `/games/at/${encodeURIComponent((picture.tape?.table ?? picture.table.split("@")[0]) || "game")}/${picture.game}`;
   if (link && state === "over" && link.getAttribute("href") !== page) {
     link.href = page;
     for (const code of again.querySelectorAll("img")) code.src = `/qr.svg?page=${page}`;
   }
-  show(again, state === "over" && picture.game > 0 && !picture.aborted);
+  show(again, state === "over" && picture.game > 0 && !picture.aborted && !picture.withheld);
   for (const [name, list] of Object.entries({ feed, standings, chat, result })) find(name).classList.toggle("empty", !list.length);
 }
 
@@ -393,8 +394,10 @@ function drawChances() {
   });
 }
 
+const clockTime = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+
 function drawTop() {
-  const { tables, table, delay, game, rules, state } = picture;
+  const { tables, table, tape, game, rules, state } = picture;
   const names = tables.map(([name]) => name);
   if (!names.includes(table)) names.push(table);
   const choice = find("table");
@@ -402,9 +405,11 @@ function drawTop() {
   choice.value = table;
   show(choice, names.length > 1);
   say(find("game"), state && game ? `game ${game} · ${plain(rules.name)} ${rules.width} × ${rules.height}` : state ? `${plain(rules.name)} ${rules.width} × ${rules.height}` : "");
-  say(find("delay"), delay ? `${delay} s behind` : "live");
-  find("delay").classList.toggle("late", delay > 0);
-  show(find("delay"), Boolean(state));
+  say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}, over at ${clockTime(tape.ended)}` : "live");
+  find("of").classList.toggle("late", Boolean(tape));
+  show(find("of"), Boolean(state));
+  show(find("live"), !own && (asksLive() || Boolean(tape)));
+  find("live").setAttribute("aria-pressed", asksLive());
   document.title = `Salvo: ${titleOf(table)}`;
 }
 
@@ -483,14 +488,17 @@ function closeSplash() {
 // --- a picture -------------------------------------------------------------------------------------------------------
 
 const salvoOf = ({ last }) => (last ? `${last.game ?? ""}/${last.turn}` : "");
+const gameOf = ({ table, tape, game }) => `${tape ? `tape of ${tape.table}` : table}/${game}`;
 
 function take(next) {
   const before = picture && picture.table === next.table ? picture : null;
   const fresh = before && next.last && next.state !== "lobby" && salvoOf(next) !== salvoOf(before);
+  const runsBy = next.tape !== null && next.state === "turn" && next.tape.ms < SLOW_MS; // too short for its sentence and its flight
   const flying = before && !fresh && before.state === next.state && endVolley !== none; // news of something else ends no flight
   if (!flying) endVolley();
   picture = next;
-  if (fresh) outcomeUntil = performance.now() + OUTCOME_MS;
+  if (runsBy) outcomeUntil = 0;
+  else if (fresh) outcomeUntil = performance.now() + OUTCOME_MS;
   else if (!before || next.state !== "turn") outcomeUntil = 0;
   body.dataset.state = next.state;
   drawTop();
@@ -501,7 +509,7 @@ function take(next) {
   drawSide();
   drawChances();
   drawOwn();
-  if (fresh && before.game === next.game && !still() && !document.hidden) fly(before);
+  if (fresh && !runsBy && gameOf(before) === gameOf(next) && !still() && !document.hidden) fly(before);
   else if (!flying) settle();
   if (before?.league && !before.league.over && next.league?.over) crownLeague(next.league);
   else if (next.state !== "over") next.league?.over || closeSplash();
@@ -523,7 +531,19 @@ function watch(table) {
       away = is;
       drawTrouble();
     },
+    Boolean(own) || asksLive(),
   );
+}
+
+// Whether this page is to be live where it would show a tape.
+const asksLive = () => new URLSearchParams(location.search).has("live");
+
+function switchLive() {
+  const query = new URLSearchParams(location.search);
+  if (asksLive()) query.delete("live");
+  else query.set("live", "");
+  history.replaceState(null, "", `?${query}`);
+  watch(picture?.table ?? chosen());
 }
 
 const chosen = () => new URLSearchParams(location.search).get("table") || "";
@@ -563,6 +583,7 @@ function step(by) {
 // --- keys, tabs and what depends on the window -----------------------------------------------------------------------
 
 atKey("f", find("full"), () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.()));
+atKey("l", find("live"), switchLive);
 atKey("s", find("sound"), () => find("sound").setAttribute("aria-pressed", toggle()));
 atKey("ArrowLeft", null, () => step(-1));
 atKey("ArrowRight", null, () => step(1));

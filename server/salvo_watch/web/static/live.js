@@ -10,9 +10,10 @@ const MOST = 3; // chunks that it loads at once: where many are late, all that t
 
 const cached = document.querySelector("nav[data-cached]") !== null;
 
-// Follows a table, or all of them without one, until the function that is returned is called: `take` gets each picture, `lost` whether the server is away.
-export function live(table, take, lost) {
-  const query = table === undefined ? "" : `?table=${encodeURIComponent(table)}`;
+// Follows a table, or all of them without one, until the function that is returned is called: `take` gets each picture, `lost` whether the server is
+// away. `always` means live, also where the page of the table shows a tape.
+export function live(table, take, lost, always = false) {
+  const query = table === undefined ? "" : `?table=${encodeURIComponent(table)}${always ? "&live" : ""}`;
   return cached ? poll(query, take, lost) : follow(`/events${query}`, take, lost);
 }
 

@@ -14,6 +14,7 @@ const cards = new Map();
 
 function player(team) {
   const afloat = make("span", "afloat");
+  if (team.afloat === null) return make("li", `team ${colourOf(team)}`, badge(team), nameOf(team.name));
   if (team.ships <= PIPS) for (let ship = 0; ship < team.ships; ship += 1) afloat.append(make("i", ship < team.afloat ? "" : "lost"));
   else afloat.append(`${team.afloat}/${team.ships}`);
   afloat.append(make("span", "heard", `${team.afloat} of ${counted(team.ships, "ship")} afloat`));

@@ -62,7 +62,7 @@ export class Tile {
 
   #tell(player, rules, best) {
     const sunk = new Set(player.sunk);
-    const told = rules.sinkings;
+    const told = rules.sinkings && player.sunk !== null;
     const afloat = rules.fleet.filter(([ship]) => !sunk.has(ship)).length;
     fill(this.#ships, JSON.stringify([told, rules.fleet, player.sunk]), () =>
       (told ? rules.fleet : []).map(([ship, length]) => {

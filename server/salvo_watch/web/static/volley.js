@@ -2,13 +2,14 @@
 
 import { draw } from "./dom.js";
 
-const FLIGHT_MS = 380;
-const ALL_MS = 420; // between the first shot and the last
-const LINGER_MS = 250; // of an aim line
+const FLIGHT = 380; // ms
+const ALL = 420; // ms between the first shot and the last
+const LINGER = 250; // ms of an aim line
 
-// Fires at points of the screen. `land` is called for each shot, by its number, then `done`; the function that is returned ends all at once.
-export function volley(sky, from, points, colour, { fire, land, done }) {
-  const gap = Math.min(120, ALL_MS / Math.max(1, points.length - 1));
+// Fires at points of the screen, so many times slower than usual. `land` is called for each shot, by its number, then `done`; the function that is returned ends all at once.
+export function volley(sky, from, points, colour, slower, { fire, land, done }) {
+  const [flight, linger] = [FLIGHT * slower, LINGER * slower];
+  const gap = slower * Math.min(120, ALL / Math.max(1, points.length - 1));
   const shots = points.map((to, index) => {
     const line = draw("path", { class: `aim ${colour}` });
     const ball = draw("circle", { class: `ball ${colour}`, r: Math.max(4, innerHeight / 150), cx: from.x, cy: from.y, opacity: 0 });
@@ -32,8 +33,8 @@ export function volley(sky, from, points, colour, { fire, land, done }) {
   function move(now) {
     let flying = false;
     shots.forEach((shot, index) => {
-      const part = (now - began - shot.start) / FLIGHT_MS;
-      const gone = (now - began - shot.start - FLIGHT_MS) / LINGER_MS;
+      const part = (now - began - shot.start) / flight;
+      const gone = (now - began - shot.start - flight) / linger;
       flying ||= gone < 1;
       if (part <= 0) return;
       if (!shot.fired) {

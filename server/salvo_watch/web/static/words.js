@@ -73,7 +73,6 @@ export function reason({ winners, rules, seconds, last, aborted }) {
 }
 
 export function waiting(players, ships, lobby) {
-  if (lobby?.begins_ms != null) return ["The game has begun"];
   if (!players.length) return ["The lobby is open"];
   const missing = players.filter(({ placed }) => (placed ?? 0) < ships).map(({ name }) => name);
   if (missing.length) return missing.length > MANY ? [`${missing.length} fleets are not placed yet`] : ["Waiting for ", ...joined(missing)];
@@ -120,7 +119,7 @@ export function ownLine(picture, name, missed) {
   const against = rivals.length > MANY ? ` against ${rivals.length} teams` : rivals.length ? [" against ", ...joined(rivals)] : "";
   const where = table ? ` at table ${plain(table)}` : "";
   if (state === "lobby") return [team(name), `: next game${where}`, ...[against].flat()];
-  const own = rules.sinkings ? `, ${rules.fleet.length - player.sunk.length} of ${counted(rules.fleet.length, "ship")} afloat` : "";
+  const own = rules.sinkings && player.sunk ? `, ${rules.fleet.length - player.sunk.length} of ${counted(rules.fleet.length, "ship")} afloat` : "";
   const lost = missed && missed.game === picture.game ? ` · no shot in turn ${missed.turn}: ${missed.given_up ? "its program gave the turn up" : "its time was over"}` : "";
   return [team(name), player.place ? `: place ${player.place}` : player.out ? " is out" : own, ...[against].flat(), where, lost];
 }

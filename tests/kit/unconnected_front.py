@@ -1,16 +1,16 @@
-"""A web front that shows standings."""
+"""A web front without a connection, on a clock that the test moves."""
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 from collections.abc import Callable
 from typing import Any
 
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.net.inbound import Inbound
-from salvo_watch.web.relay import Relay, Source
-
-DELAY = 20.0
+from salvo_watch.web.relay import Page, Relay, Source
 
 
 class Loop:
@@ -29,6 +29,13 @@ class Loop:
     def call_later(self, seconds: float, what: Callable[..., None], *given: Any) -> None:
         self.call_at(self.now + seconds, what, *given)
 
+    def run_in_executor(self, _: None, what: Callable[..., Any], *given: Any) -> asyncio.Future[Any]:
+        """Work something out at once; what waits for it is called with the next events."""
+        done: Any = concurrent.futures.Future()
+        done.set_result(what(*given))
+        done.add_done_callback = lambda callback: self.call_at(self.now, callback, done)
+        return done  # type: ignore[no-any-return]
+
     def run_to(self, now: float) -> None:
         while due := [each for each in self._due if each[0] <= now]:
             first = min(due, key=lambda each: each[:2])
@@ -41,14 +48,14 @@ class Loop:
 class Front:
     """A relay without its connection."""
 
-    def __init__(self, *, delay: float = DELAY, boards: bool = True) -> None:
+    def __init__(self, *, boards: bool = False) -> None:
         self.loop = Loop()
         connection: Any = type("Unconnected", (), {})()
         self.source = Source("", connection, connection)
-        self.relay = Relay([self.source], boards=boards, delay_seconds=delay)
+        self.relay = Relay([self.source], boards=boards)
         self.relay._loop = self.loop  # type: ignore[assignment]
 
-    def hear(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
+    def receive(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
         message = self.source.read(Inbound(topic, payload, retained, 0, 0))
         if message is not None:
             self.relay.receive(self.source, [message])
@@ -56,10 +63,13 @@ class Front:
 
     def standings(self, *teams: str, retained: bool = False) -> None:
         [publication] = write_announcement(shown(*teams))
-        self.hear(publication.topic, publication.payload, retained=retained)
+        self.receive(publication.topic, publication.payload, retained=retained)
+
+    def picture(self, table: str = "", *, live: bool = False) -> dict[str, Any]:
+        return self.relay.picture(Page(table, live))
 
     def ratings(self, table: str = "") -> list[tuple[str, float]]:
-        return [(row["name"], row["points"]) for row in self.relay.picture(table)["standings"]]
+        return [(row["name"], row["points"]) for row in self.picture(table)["standings"]]
 
 
 def shown(*teams: str) -> m.StandingsShown:
