@@ -24,7 +24,7 @@ from salvo.bot_errors import placed
 from salvo.errors import BotError, ConnectionLost, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import PlayerStats, SeatGiven, ServerKeys, State
-from salvo.net.inbound import Link
+from salvo.net.inbound import TeamLink
 from salvo.player import Bot, Line
 from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
@@ -79,7 +79,7 @@ class Contestant(Team):
         self,
         bot: Bot | Adapter,
         session: Session,
-        link: Link,
+        link: TeamLink,
         *,
         seed: int | str,
         games: int | None = 1,
@@ -88,7 +88,7 @@ class Contestant(Team):
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
         last_words_seconds: float = LAST_WORDS_SECONDS,
-        elsewhere: Callable[[SeatGiven], tuple[Session, Link]] | None = None,
+        elsewhere: Callable[[SeatGiven], tuple[Session, TeamLink]] | None = None,
     ) -> None:
         """Take the connection's ``on_connect``.
 
@@ -377,6 +377,9 @@ def play(
 ) -> list[GameReport]:
     """Play games at a contest until ``games`` are over, or without end.
 
+    A team that goes in the lobby, by ``stop``, Ctrl-C or an error of its bot, leaves the list; in a game it may come
+    back.
+
     The other arguments are those of :class:`~salvo.seat.Seat`.
 
     Args:
@@ -417,8 +420,9 @@ def play(
         )
         with contextlib.closing(contestant):
             try:
-                while not contestant.settled and not (stop is not None and stop.is_set()):
-                    contestant.step(MAX_WAIT_SECONDS)
+                with contestant.leaving():
+                    while not contestant.settled and not (stop is not None and stop.is_set()):
+                        contestant.step(MAX_WAIT_SECONDS)
                 return contestant.reports
             finally:
                 if note := seat.connection.finish_proof(len(contestant.reports)):

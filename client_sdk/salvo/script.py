@@ -14,6 +14,7 @@ import sys
 from typing import Final
 
 from salvo.errors import SalvoError
+from salvo.interruption import end_as_by_ctrl_c, exit_code
 from salvo.player import Bot
 from salvo.streams import escape_unprintable, until_unread
 
@@ -49,7 +50,8 @@ def run(bot: type[Bot]) -> None:
     Does nothing in a bot's file that ``salvo join`` or ``salvo play`` has loaded, which play it themselves, or that a
     process of a bot's pool imports. Reads
     ``SALVO_URL``, ``SALVO_TEAM``, ``SALVO_SECRET``, ``SALVO_TABLE``, ``SALVO_GAMES``, ``SALVO_SEED`` and ``SALVO_CA``.
-    Errors end the program with one line on standard error and exit code 1, Ctrl-C with 130.
+    Errors end the program with one line on standard error and exit code 1, Ctrl-C with 130,
+    and SIGTERM, in a contest, with 143.
     """
     global _ran
     _ran = True
@@ -65,6 +67,7 @@ def run(bot: type[Bot]) -> None:
         _check(bot, sys.argv[1:])
         with until_unread():
             if os.environ.get("SALVO_URL"):
+                end_as_by_ctrl_c()  # the team leaves the lobby before the process ends
                 _run_contest(bot)
             else:
                 _run_local(bot)
@@ -72,8 +75,8 @@ def run(bot: type[Bot]) -> None:
         again = getattr(error, "again", "")
         more = f"\nthe same game again: {again}" if again else ""
         raise SystemExit(f"{getattr(error, 'trace', '')}error: {error}{more}") from error.__cause__
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+    except KeyboardInterrupt as end:
+        raise SystemExit(exit_code(end)) from None
 
 
 def _check(bot: object, arguments: list[str]) -> None:

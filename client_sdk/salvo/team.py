@@ -6,17 +6,23 @@ they like. Nothing happens between the calls, and time comes from the given cloc
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
 
-from salvo.errors import WireError
+from salvo.errors import BotError, SalvoError, WireError
 from salvo.events import Event, ServerMet
-from salvo.messages import ServerKeys
-from salvo.net.inbound import Inbound, Link
+from salvo.messages import ServerKeys, State
+from salvo.net.inbound import Inbound, TeamLink
 from salvo.session import Session
 
 log = logging.getLogger(__name__)
+
+#: How long a team that goes waits until it is off the list: Ctrl-C does not wait for a server that is away.
+GOODBYE_SECONDS: Final = 2.0
 
 
 class Team:
@@ -29,7 +35,7 @@ class Team:
     def __init__(
         self,
         session: Session,
-        link: Link,
+        link: TeamLink,
         handle: Callable[[Event], None],
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -65,7 +71,7 @@ class Team:
         for publication in self.session.take_outbox():
             self._link.publish(publication.topic, publication.payload)
 
-    def move(self, session: Session, link: Link) -> None:
+    def move(self, session: Session, link: TeamLink) -> None:
         """Go on with another session of the same player, at another table, and perhaps on another connection."""
         former, self.session = self.session, session
         if link is not self._link:
@@ -74,6 +80,44 @@ class Team:
             wanted = session.filters()
             self._link.unsubscribe(each for each in former.filters() if each not in wanted)
             self._connected(False)
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """Leave the lobby at the end of a block, however it ends; not where the team was refused, or trusts no server.
+
+        A program that its server ends with itself ends by ``SystemExit``, and leaves nobody.
+        """
+        try:
+            yield
+        except BaseException as error:
+            if isinstance(error, BotError) or not isinstance(error, (SalvoError, SystemExit)):
+                self.leave()
+            raise
+        self.leave()
+
+    def leave(self) -> None:
+        """Leave the lobby, and wait at most :data:`GOODBYE_SECONDS` for that (SALVO-JOIN-15).
+
+        In a game, or without a connection, do nothing. Whoever interrupts the wait ends the connection as well.
+        """
+        if not self._link.connected:
+            return
+        end = self._clock() + GOODBYE_SECONDS
+        self.session.leave()
+        try:
+            with contextlib.suppress(SalvoError):  # the connection was lost, or the bot fails once more
+                self.act()
+                while self._may_be_listed and (left := end - self._clock()) > 0:
+                    self.receive(left)
+                    self.act()
+        except KeyboardInterrupt:
+            self._link.close(0.0)
+            raise
+
+    @property
+    def _may_be_listed(self) -> bool:
+        session = self.session
+        return self._link.connected and session.state is State.LOBBY and session.listed
 
     def ask_for_log(self) -> None:
         """Only ask for missing entries of the log, if there are any: the last game is over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from random import Random
 from types import SimpleNamespace
 from typing import cast
@@ -14,15 +15,31 @@ from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
 from salvo import events as e
 from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
 from salvo.messages import State
+from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS
 from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.view import Shot
-from salvo_lab.human.channel import Channel, Clock, FleetAsked, Line, Link, News, Notice, Salvo, Seen, Taunt
+from salvo_lab.human.channel import (
+    Channel,
+    Clock,
+    FleetAsked,
+    Leave,
+    Line,
+    Link,
+    News,
+    Notice,
+    PersonLeft,
+    Salvo,
+    Seen,
+    Taunt,
+)
 from salvo_lab.human.contest import Person
 
 BOOK = BOOKS["smackdown"]
@@ -36,7 +53,7 @@ class Place:
         self.desk = Channel()
         self.session = Session("me", "secret", Random(1), sealer=Sealer("secret", bytes(16)))
         self.wire = Wire()
-        seat = SimpleNamespace(session=self.session, connection=self.wire, meet=None)
+        seat = SimpleNamespace(session=self.session, connection=self.wire, meet=None, close=self.wire.close)
         self.wire.url = BrokerUrl.parse("mqtt://host:1883")  # type: ignore[attr-defined]
         self.person = Person(self.desk, cast(Seat, seat), Random(1))
         self.server = ScriptedServer(self.session)
@@ -182,3 +199,22 @@ def test_a_refusal_is_reported_and_an_incurable_one_ends_the_game() -> None:
     assert place.received() == [Notice("2 shots lost")]
     with pytest.raises(SalvoError, match="not_in_roster: no such team"):
         place.person.handle(e.Refused("not_in_roster", "no such team"))
+
+
+def test_a_person_who_goes_in_the_lobby_leaves_the_list() -> None:
+    place = Place()
+    struck_off: list[Publication] = []
+
+    def poll(timeout_seconds: float) -> Sequence[Inbound]:
+        if "/players/me/leave" in place.wire.topics_announced() and not struck_off:
+            struck_off.extend(write_announcement(m.PlayersListed(("ann",))))
+        return [Inbound(topic, payload, False, 0, 1) for topic, payload, _ in struck_off]
+
+    place.lobby()
+    place.wire.connected, place.wire.poll = True, poll  # type: ignore[method-assign]
+    place.wire.finish_proof = place.wire.published.__add__  # type: ignore[attr-defined]
+    place.desk.answer(Leave())
+    with pytest.raises(PersonLeft):
+        place.person.play()
+    assert struck_off
+    assert not place.session.listed

@@ -1,8 +1,9 @@
-"""A team's bot is not asked again while nobody can hear it, and a turn that it loses ends at once."""
+"""A bot is not asked again while nobody can hear it; a turn that it loses ends at once; a team that goes has left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,10 +14,13 @@ from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
+from salvo.errors import BotError, SalvoError
 from salvo.messages import State
+from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, XBS, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import Session
+from salvo.team import GOODBYE_SECONDS
 from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
 
@@ -75,3 +79,94 @@ def test_a_turn_that_a_bot_loses_ends_at_once(answer: Callable[[View], Any], boo
     playing.close()
     skips = [m.Skip("me", m.TurnContext(1, 1))]
     assert server.commands(sealer) == (skips if minor >= 2 or book.skipping else [])
+
+
+class Going:
+    """A bot that is listed in a lobby, and what happens to it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.wire = Wire()
+        bot = RandomBot()
+        bot.prepare("me", 1)
+        self.session = Session("me", "secret", bot.random, sealer=Sealer("secret", bytes(16)))
+        self.player = Contestant(bot, self.session, self.wire, seed=1, clock=lambda: self.now)
+        self.wire.connect()
+        status, rules = m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
+        self.hear(status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(("me", "you")))
+        self.wire.poll = self.poll  # type: ignore[method-assign]
+        self.answers: list[Callable[[], object]] = []
+
+    def hear(self, *announcements: m.Announcement) -> None:
+        for announcement in announcements:
+            for topic, payload, _ in write_announcement(announcement):
+                self.wire.give(topic, payload)
+        self.player.step(0)
+        self.wire.announced.clear()
+
+    def poll(self, timeout_seconds: float) -> Sequence[Inbound]:
+        """Let the next thing happen, or the time pass."""
+        if self.answers:
+            self.answers.pop(0)()
+        else:
+            self.now += timeout_seconds
+        return Wire.poll(self.wire, 0)
+
+    def struck_off(self) -> None:
+        for topic, payload, _ in write_announcement(m.PlayersListed(("you",))):
+            self.wire.give(topic, payload)
+
+    def end(self, error: type[BaseException] | BaseException) -> list[str]:
+        with contextlib.suppress(error if isinstance(error, type) else type(error)), self.player.leaving():
+            raise error
+        return self.wire.topics_announced()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, BotError("bot_raised", "its own")])
+def test_a_team_that_goes_in_the_lobby_leaves_the_list(error: type[BaseException] | BaseException) -> None:
+    """It stayed listed with its fleet, and the next game began against nobody."""
+    going = Going()
+    going.answers = [going.struck_off]
+    assert going.end(error) == ["/players/me/leave"]
+    assert going.now == 0  # as soon as it is off the list
+
+
+@pytest.mark.parametrize("error", [SalvoError("name_taken", "another's"), SystemExit(143)])
+def test_a_team_that_was_refused_or_ends_with_its_server_leaves_nothing(error: BaseException) -> None:
+    assert Going().end(error) == []
+
+
+def test_a_team_that_goes_in_a_game_stays_listed_and_may_come_back() -> None:
+    going = Going()
+    going.hear(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "you", 5, 0, 30_000))
+    assert going.end(KeyboardInterrupt) == []
+
+
+def test_a_team_that_goes_waits_for_a_silent_server_but_not_for_long() -> None:
+    going = Going()
+    assert going.end(KeyboardInterrupt)[0] == "/players/me/leave"
+    assert going.now == GOODBYE_SECONDS
+
+
+def test_a_team_without_a_connection_goes_at_once() -> None:
+    going = Going()
+    going.wire.connected = False
+    assert going.end(KeyboardInterrupt) == []
+    assert going.now == 0
+
+
+def test_a_second_signal_ends_a_team_that_leaves_at_once() -> None:
+    closed: list[float] = []
+
+    def close(timeout_seconds: float = 2.0) -> None:
+        closed.append(timeout_seconds)
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    going = Going()
+    going.wire.close = close  # type: ignore[method-assign]
+    going.answers = [interrupt, going.struck_off]
+    assert going.end(KeyboardInterrupt) == ["/players/me/leave"]
+    assert closed == [0.0]
+    assert going.session.listed  # it has not waited any longer

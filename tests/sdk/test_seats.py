@@ -18,7 +18,7 @@ from salvo.codec.announcements import SEAT
 from salvo.errors import ConnectionLost, ImpostorError
 from salvo.fairness.known_servers import KnownServers
 from salvo.messages import SeatGiven, State
-from salvo.net.inbound import Inbound, Link
+from salvo.net.inbound import Inbound, TeamLink
 from salvo.rules import SALVO
 from salvo.seal import Sealer
 from salvo.seat import Seat
@@ -54,7 +54,7 @@ class Stage:
     def _session(self, table: str) -> Session:
         return Session("me", "secret", self.bot.random, table=table, sealer=Sealer("secret", bytes(16)))
 
-    def _elsewhere(self, place: SeatGiven) -> tuple[Session, Link]:
+    def _elsewhere(self, place: SeatGiven) -> tuple[Session, TeamLink]:
         if place.broker == "nonsense":
             raise ConnectionLost("bad_url", "no broker")
         if place.broker:

@@ -128,6 +128,17 @@ def test_a_session_struck_off_the_list_asks_again_to_take_part(
     assert forgotten == [1]
 
 
+def test_a_refusal_that_crosses_the_next_lobby_is_no_fault_of_the_team(
+    session: Session, server: ScriptedServer
+) -> None:
+    """A league that opened the hall again gave each bot as many warnings as it had ships on their way."""
+    listed(session, server)
+    unknown = m.CommandRefused("me", "unknown_player", "to 'nobody': name another player of this table")
+    assert server.say(unknown) == [Refused("unknown_player", unknown.text)]  # of a line of chat, say
+    server.say(m.PlayersListed(()), m.ServerStatus(True, "0", 2, "open"), m.StateChanged(State.LOBBY))
+    assert server.say(*[m.CommandRefused("me", "unknown_player", "'me' is not listed at this table")] * 5) == []
+
+
 def test_a_session_ignores_a_game_without_its_team(session: Session, server: ScriptedServer) -> None:
     server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.TURN), retained=True)
     session.connected()

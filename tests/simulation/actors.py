@@ -269,6 +269,7 @@ class Team(Member):
         world = self.world
         self.ends = []
         self.edge = self.connect(clean=True)
+        assert isinstance(self.edge, SimConnection)
         draw = crypto.random_bytes(self.name, world.random("seal", self.name, self.incarnation))
         sealer = Sealer(f"secret of {self.name}", crypto.salt(self.name, self.incarnation), draw)
         bot = _Recorder(load(self._bot)(), self)

@@ -286,7 +286,7 @@ class SimConnection:
         elif self._link is not None:
             self._link.cut(None, 0.001)
 
-    def close(self) -> None:
+    def close(self, timeout_seconds: float = 0.0) -> None:
         """Say goodbye, so that no last will follows."""
         self._up(("disconnect",))
 

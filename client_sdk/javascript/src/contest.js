@@ -15,10 +15,11 @@ import { checkName } from "./topics.js";
 
 /** Refusals that no retry of the same program cures. */
 const FINAL = new Set(["name_taken", "bad_name", "not_in_roster", "sealed_required"]);
-/** In seconds: between two looks at what is due; for the last log; until the server has struck a player off; of a lost broker. */
+/** In seconds: between two looks at what is due; for the last log; until the server has struck a player off, who moves, who goes; of a lost broker. */
 const TICK = 0.25;
 const LAST_WORDS = 3;
 const LEAVING = 5;
+const GOODBYE = 2;
 const LOST = 10;
 
 /**
@@ -39,7 +40,7 @@ const LOST = 10;
  * @property {boolean} [strict] whether an error of the bot ends everything; otherwise it loses the turn
  * @property {(event: SessionEvent) => void} [listener] gets every event first
  * @property {(text: string) => void} [log]
- * @property {AbortSignal | null} [signal] ends it
+ * @property {AbortSignal | null} [signal] ends it: in the lobby the team leaves the list, in a game it may come back
  */
 
 /** Return the report as a line. @param {GameReport} report @param {string} team */
@@ -75,6 +76,8 @@ class Contestant {
   #fail = () => {};
   /** @type {() => void} */
   #finish = () => {};
+  /** @type {(() => void) | null} while the team leaves */
+  #gone = null;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
   #ownSeed = "";
@@ -123,8 +126,31 @@ class Contestant {
     // What has arrived is read first: a process that was held up would take a server for silent whose messages wait.
     const later = globalThis.setImmediate ?? setTimeout;
     this.#timer = setInterval(() => later(() => this.#do(() => this.#tick())), TICK * 1000);
-    await ended;
+    try {
+      await ended;
+    } catch (error) {
+      if (error instanceof BotError) await this.#leave();
+      throw error; // else it was refused, or trusts no server
+    }
+    await this.#leave();
     return this.#reports;
+  }
+
+  /** Leave the lobby, and wait for that, but not for long (SALVO-JOIN-15); in a game, or without a connection, do nothing. */
+  async #leave() {
+    if (!this.connection.connected) return;
+    /** @type {Promise<void>} */
+    const gone = new Promise((finish) => (this.#gone = finish));
+    this.session.leave(); // at once: the bot may be at work for long
+    this.#send();
+    this.#lookWhetherGone();
+    let timer;
+    await Promise.race([gone, new Promise((done) => (timer = setTimeout(done, GOODBYE * 1000)))]);
+    clearTimeout(timer);
+  }
+
+  #lookWhetherGone() {
+    if (!this.connection.connected || this.session.state !== "lobby" || !this.session.listed) this.#gone?.();
   }
 
   async close() {
@@ -193,6 +219,7 @@ class Contestant {
   async #tell(events) {
     for (const event of events) await this.#handle(event);
     this.#send();
+    this.#lookWhetherGone();
   }
 
   #send() {
@@ -203,6 +230,7 @@ class Contestant {
 
   async #tick() {
     if (this.connection.connected) this.#connectedAt = now();
+    if (this.#gone !== null) return this.#tell(this.connection.connected ? this.session.handleTimer(now()) : []);
     const { games = 1 } = this.options;
     if (games !== null && this.#reports.length >= games) return this.#settle();
     await this.#followSeat();
@@ -304,7 +332,9 @@ class Contestant {
       case "serverMet": return this.#met(event);
       case "fleetWanted":
         await this.#prepare(event.game);
-        session.place(await this.#fleet(event.rules), now());
+        const fleet = await this.#fleet(event.rules);
+        if (this.#gone !== null) break;
+        session.place(fleet, now());
         this.log(`${team}: listed for game ${event.game}, fleet sent`);
         break;
       case "gameTakenUp":

@@ -3,6 +3,8 @@
 import { botClass } from "./bot.js";
 import { SalvoError } from "./errors.js";
 
+const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM"]);
+
 /**
  * Play: in the contest that SALVO_URL names, else on standard streams, for `salvo play mybot.js hunter`.
  *
@@ -41,10 +43,13 @@ async function contest(Player, url) {
   const { SALVO_TEAM, SALVO_SECRET, SALVO_TABLE, SALVO_GAMES, SALVO_SEED, SALVO_CA } = process.env;
   const team = SALVO_TEAM || teamName(parse(process.argv[1]).name);
   const stopped = new AbortController();
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(signal, () => {
+  /** The first signal lets the team leave, the next one ends the process at once. @param {NodeJS.Signals} signal */
+  const stop = (signal) => {
+    for (const each of SIGNALS) process.off(each, stop);
     process.exitCode = signal === "SIGINT" ? 130 : 143;
     stopped.abort();
-  });
+  };
+  for (const each of SIGNALS) process.on(each, stop);
   const reports = await play(Player, url, team, {
     secret: SALVO_SECRET || null, table: SALVO_TABLE ?? "", games: games(SALVO_GAMES), ca: SALVO_CA ? readFileSync(SALVO_CA) : null,
     signal: stopped.signal, ...(SALVO_SEED ? { seed: SALVO_SEED } : {}),

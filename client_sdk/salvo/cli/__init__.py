@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -25,6 +25,7 @@ from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
 from salvo.distribution import HOME, PACKAGES, __version__
 from salvo.errors import SalvoError
+from salvo.interruption import end_as_by_ctrl_c, exit_code
 from salvo.streams import escape_unprintable, open_closed, until_unread
 
 #: Codes of what was typed, or written into a file of settings.
@@ -130,7 +131,9 @@ def main(arguments: list[str] | None = None) -> Any:
     given = sys.argv[1:] if arguments is None else arguments
     open_closed()
     escape_unprintable()
-    _end_as_by_ctrl_c()
+    end_as_by_ctrl_c()
+    if hasattr(signal, "SIGCHLD"):
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a process has ended
     try:
         with until_unread():
             code = _run(given, has_process=arguments is None)
@@ -169,7 +172,7 @@ def _run(given: list[str], *, has_process: bool) -> Any:
             raise BrokenPipeError from None
         raise
     except (click.Abort, KeyboardInterrupt) as end:
-        return 128 + _signal_of(end if isinstance(end, KeyboardInterrupt) else end.__cause__)
+        return exit_code(end if isinstance(end, KeyboardInterrupt) else end.__cause__)
     except SalvoError as error:
         if _is_debugged():
             raise
@@ -183,28 +186,6 @@ def _run(given: list[str], *, has_process: bool) -> Any:
         repeat = f"\nagain: {again}" if again else ""
         click.echo(error_line(error, f"{first}{more}{line}{source}{repeat}"), err=True)
         return 2 if error.code in _WRONG_USAGE else 3 if error.code in _REPLACED else 1
-
-
-def _end_as_by_ctrl_c() -> None:
-    """Let SIGTERM and SIGHUP end every command as Ctrl-C does: what it has started is ended, too.
-
-    A command that has its own way to end on SIGTERM ends so on SIGHUP. What is ignored stays so, as under nohup.
-    """
-    for name, handler in (("SIGTERM", _interrupt), ("SIGHUP", lambda *_: signal.raise_signal(signal.SIGTERM))):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
-    if hasattr(signal, "SIGCHLD"):
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a process has ended
-
-
-def _interrupt(number: int, _: object) -> NoReturn:
-    raise KeyboardInterrupt(number)
-
-
-def _signal_of(interruption: BaseException | None) -> int:
-    """Return the signal that has interrupted a command; Python says none for Ctrl-C."""
-    return int(interruption.args[0]) if interruption is not None and interruption.args else signal.SIGINT
 
 
 def _is_debugged() -> bool:

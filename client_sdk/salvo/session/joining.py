@@ -108,6 +108,8 @@ def refused(session: SessionState, code: str, text: str) -> None:
             _refused_by_state(session, text)
         case "table_full" | "not_invited" | "removed" if not listed:
             session.events += session.reports.once(code, session.table.game, Refused(code, text))
+        case "unknown_player" if not listed:
+            pass  # what it sent has crossed the news that it is off the list, and is for a place that it had
         case "placement_timeout":
             session.reports.left_out_of = session.table.game
             # The server's text is about the time, even if the game began early.

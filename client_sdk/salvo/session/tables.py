@@ -46,9 +46,10 @@ JOINING: tuple[Transition[JoiningState, JoiningEvent, Action], ...] = (
     Transition(_REQUESTED, JoiningEvent.GAME_ON, JoiningState.IDLE, joining.forget),
     Transition((JoiningState.ASKING,), JoiningEvent.NAME_REFUSED, JoiningState.DISPUTED, joining.send_at_once),
     Transition((JoiningState.DISPUTED,), JoiningEvent.STILL_REFUSED, JoiningState.ASKING, joining.report_refusal),
+    Transition((JoiningState.MEETING,), JoiningEvent.LEFT_UNLISTED, JoiningState.IDLE, joining.forget),
     Transition((JoiningState.MEETING, *_REQUESTED), JoiningEvent.UNWANTED, JoiningState.IDLE, joining.forget),
     Transition(tuple(JoiningState), JoiningEvent.LEFT, JoiningState.LEAVING, joining.send_leave),
-    Transition(tuple(JoiningState), JoiningEvent.LEFT_UNLISTED, JoiningState.IDLE, joining.send_leave),
+    Transition(_REQUESTED, JoiningEvent.LEFT_UNLISTED, JoiningState.IDLE, joining.send_leave),
     Transition((JoiningState.LEAVING,), JoiningEvent.STRUCK_OFF, JoiningState.IDLE),
     Transition((JoiningState.IDLE, *_REQUESTED), JoiningEvent.UNUSABLE, JoiningState.ASKING, joining.send_later),
 )

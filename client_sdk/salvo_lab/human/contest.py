@@ -79,13 +79,14 @@ class Person:
             SalvoError: what :func:`salvo.client.play` raises.
         """
         try:
-            while True:
-                self.show()
-                self._team.receive(MAX_WAIT_SECONDS)
-                for answer in self._desk.answers():
-                    self.take(answer)
-                self._session.wants_to_play = self._games is None or len(self.reports) < self._games
-                self._team.act()
+            with self._team.leaving():
+                while True:
+                    self.show()
+                    self._team.receive(MAX_WAIT_SECONDS)
+                    for answer in self._desk.answers():
+                        self.take(answer)
+                    self._session.wants_to_play = self._games is None or len(self.reports) < self._games
+                    self._team.act()
         finally:
             self._seat.connection.finish_proof(len(self.reports))
             self._seat.close()

@@ -584,6 +584,9 @@ export class Session {
         if (this.listed) break;
         this.#events.push(...this.#reports.once(code, this.game, event));
         return;
+      case "unknown_player":
+        if (this.listed) break;
+        return; // what it sent has crossed the news that it is off the list, and is for a place that it had
       case "placement_timeout":
         this.#reports.leftOutOf = this.game;
         this.#events.push({ type: "refused", code, text: "the fleet was not complete when the game began, or its time ended" });
