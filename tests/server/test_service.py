@@ -59,18 +59,34 @@ def connect(edge: HeldEdge, service: Service) -> bytes:
 @pytest.mark.parametrize(
     ("tables", "prefixes"), [([""], {""}), (["red", "blue"], {"/+"}), (["", "red"], {"", "/+"})], ids=str
 )
-def test_a_server_subscribes_at_its_own_kind_of_tables_alone(
+def test_a_server_subscribes_to_the_commands_of_its_own_kind_of_tables_and_sweeps_all(
     edge: HeldEdge, tables: list[str], prefixes: set[str]
 ) -> None:
-    """To the commands, and until the sweep is over to everything."""
     service = serve(edge, tables, seed=1, gate=Authenticator(executor=ThreadPoolExecutor(1)))
     edge.connect()
     service.step()
     [filters] = edge.subscriptions
     assert {each for each in filters if each.endswith("#")} == {
-        f"{prefix}/{root}/#" for prefix in prefixes for root in topics.ROOTS
+        f"{prefix}/{root}/#" for prefix in ("", "/+") for root in topics.ROOTS
     }
-    assert {"/+" if each.startswith("/+") else "" for each in filters} == prefixes
+    assert {"/+" if each.startswith("/+") else "" for each in filters if not each.endswith("#")} == prefixes
+
+
+def test_a_table_that_the_server_no_longer_has_is_cleared_and_another_servers_is_left(
+    edge: HeldEdge, service: Service
+) -> None:
+    """It stayed an open lobby, in which teams waited for ever."""
+    status = connect(edge, service)
+    former = serve(HeldEdge(), ["", "t1"], seed=1, gate=Authenticator(executor=ThreadPoolExecutor(1)))
+    of_former = former.tables["t1"].retained | {"/t1/players/ann/ships/carrier/approved": b"true"}
+    other = {topic.replace("t1", "t2"): payload for topic, payload in of_former.items()}
+    other["/t2/game/server"] = other["/t2/game/server"].replace(b'"/game/server"', b'"/t9/game/server"')
+    broken = {"/t3/game/state": b"lobby", "/t3/game/server": b"no status"}
+    edge.inbox = [retained_message(*each) for each in (of_former | other | broken).items()]
+    edge.inbox.append(live("/game/server", status))
+    service.step()
+    assert set(edge.cleared) == set(of_former)
+    assert edge.cleared[-1] == "/t1/game/server"  # last: a sweep that was cut off begins again
 
 
 def test_a_retained_message_that_differs_is_put_right_after_the_sweep(edge: HeldEdge, service: Service) -> None:

@@ -4,16 +4,24 @@ After every connection the server subscribes to all of its tables' topics. The b
 it retains, then sends what is published; so a message of our own, published after the subscription, shows that
 everything has arrived. Only what differs is published again, because a client that knows only the base specification
 would answer a second ``/game/current`` with another salvo.
+
+A table that the settings no longer have would stay an open lobby, in which teams wait for ever. So a sweep looks at all
+tables, and clears those whose status names ours as their server's (SALVO-MQTT-5), but leaves another server's alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
 from salvo import topics
+from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
+from salvo.errors import SalvoError
+from salvo.messages import ServerStatus
 from salvo.net.inbound import Inbound
 from salvo_server.core.table import Table
 
@@ -51,17 +59,23 @@ class RetainedSync:
         self._others = others
         self._retained: dict[str, bytes] = {}
         self._fresh: set[str] = set()  # topics published since the subscription
+        self._elsewhere: defaultdict[str, set[str]] = defaultdict(set)  # topics of tables that are not ours
+        self._former: set[str] = set()  # those of them that were ours
 
     def filters(self) -> list[str]:
         """Return the topic filters to subscribe to during a sweep."""
-        names = {"+" if table else "" for table in self._tables}
-        return [f"{topics.prefix(name)}/{root}/#" for name in sorted(names) for root in sorted(topics.ROOTS)]
+        return [f"{topics.prefix(name)}/{root}/#" for name in ("", "+") for root in sorted(topics.ROOTS)]
 
     def begin(self) -> None:
         """Begin a sweep: the subscription has been sent."""
         self.active = True
         self.unheard = {}
+        self._forget()
+
+    def _forget(self) -> None:
         self._retained, self._fresh = {}, set()
+        self._elsewhere.clear()
+        self._former.clear()
 
     @property
     def listens(self) -> bool:
@@ -85,6 +99,8 @@ class RetainedSync:
     def receive(self, address: topics.Address, message: Inbound) -> list[Publication]:
         """Take a message on one of the server's topics; return the corrections to publish."""
         if address.table not in self._tables:
+            if self.active and message.retain and message.payload:
+                self._note_elsewhere(address, message)
             return []
         if address.topic is topics.SERVER and not message.retain:
             self.unheard.pop(address.table, None)
@@ -103,6 +119,23 @@ class RetainedSync:
         self.active = False
         return self._corrections()
 
+    def _note_elsewhere(self, address: topics.Address, message: Inbound) -> None:
+        self._elsewhere[address.table].add(message.topic)
+        if address.topic is topics.SERVER:
+            with contextlib.suppress(SalvoError):  # no server of ours has published that
+                status = read_announcement(address, message.payload)
+                if isinstance(status, ServerStatus) and status.status_topic == self._marker:
+                    self._former.add(address.table)
+
+    def _clearing(self) -> list[Publication]:
+        """Return what clears the tables that were ours: each status last, for a sweep that must begin again."""
+        cleared = []
+        for name in sorted(self._former):
+            log.info("cleared table %s, which this server does not have any more", name)
+            status = topics.SERVER.of(name)
+            cleared += sorted(self._elsewhere[name], key=lambda topic: (topic == status, topic))
+        return [Publication(topic, b"", True) for topic in cleared]
+
     def _corrections(self) -> list[Publication]:
         own = {topic: payload for table in self._tables.values() for topic, payload in table.last_payloads.items()}
         own |= self._others
@@ -117,8 +150,9 @@ class RetainedSync:
             for topic, payload in own.items()
             if self._retained.get(topic) != payload and topic not in self._fresh
         ]
-        self._retained, self._fresh = {}, set()
-        return [*(Publication(topic, b"", True) for topic in stale), *missing]
+        clearing = self._clearing()
+        self._forget()
+        return [*(Publication(topic, b"", True) for topic in stale), *missing, *clearing]
 
     def _correct_one(self, address: topics.Address, message: Inbound) -> list[Publication]:
         """Correct a retained message that comes late: the status that ended the sweep was of an earlier connection."""
