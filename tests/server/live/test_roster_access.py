@@ -8,7 +8,7 @@ import pytest
 
 from kit.accounts import SERVER, contest, team
 from kit.attached import attached, receive
-from kit.raw import Raw
+from kit.raw import Raw, connect_packet, packet, text
 from kit.secured import Client
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.roster_access import RosterAccess
@@ -83,3 +83,24 @@ def test_the_broker_marks_shots_with_their_team_and_nothing_else() -> None:
         ("/players/blue/fire", "blue"),
         ("/players/blue/skip", None),
     ]
+
+
+def test_a_client_without_an_account_reads_how_to_get_in_and_so_does_the_operator(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """MQTT 3.1.1 has a number for that and nothing else."""
+    with EmbeddedBroker(access=RosterAccess(contest("red"))) as broker:
+        with Raw(broker.port, greeting=connect_packet("literal")) as old:
+            assert old.read() == b"\x20\2\0\4"
+        with Raw(broker.port, greeting=connect_packet("literal", level=5)) as new:
+            answer = new.read()
+        small = b"\x27" + (20).to_bytes(4, "big")  # the largest packet that it takes
+        head = b"\0\4MQTT\5\2\0\x3c" + bytes((len(small),)) + small
+        with Raw(broker.port, greeting=packet(0x10, head + text("literal"))) as tiny:
+            assert tiny.read() == b"\x20\3\0\x86\0"
+    assert answer is not None
+    assert (answer[0], answer[2:4], answer[5:6]) == (0x20, b"\0\x86", b"\x1f")
+    assert b"a team's name as user and its secret as password" in answer
+    [line] = [record.getMessage() for record in caplog.records]  # further ones are only counted
+    assert line.startswith("literal brings no user name")
+    assert "--profile open" in line

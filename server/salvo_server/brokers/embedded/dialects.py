@@ -146,8 +146,12 @@ class Mqtt311:
         """
         return p.connack(p.ACCEPTED, present)
 
-    def refusal(self, reason: Reason) -> bytes:
-        """The answer to a greeting that ends the connection; empty where the protocol has none."""
+    def refusal(self, reason: Reason, advice: str = "") -> bytes:
+        """The answer to a greeting that ends the connection; empty where the protocol has none.
+
+        Args:
+            advice: for whoever wrote the client; MQTT 3.1.1 has no place for it.
+        """
         return p.connack(_REFUSALS[reason]) if reason in _REFUSALS else b""
 
     def answer(self, kind: int, mid: bytes, reason: Reason = Reason.SUCCESS) -> bytes:
@@ -254,8 +258,10 @@ class Mqtt5(Mqtt311):
             properties += b"\x12" + p.with_length(assigned)
         return p.packet(p.CONNACK << 4, bytes((present, 0)) + p.number(len(properties)) + properties)
 
-    def refusal(self, reason: Reason) -> bytes:
-        return bytes((p.CONNACK << 4, 3, 0, reason, 0))
+    def refusal(self, reason: Reason, advice: str = "") -> bytes:
+        properties = bytes((_REASON,)) + p.with_length(advice) if advice else b""
+        whole = p.packet(p.CONNACK << 4, bytes((0, reason)) + p.number(len(properties)) + properties)
+        return whole if len(whole) <= self._packet_bytes or not advice else self.refusal(reason)
 
     def answer(self, kind: int, mid: bytes, reason: Reason = Reason.SUCCESS) -> bytes:
         return p.packet(kind << 4, mid + bytes((reason,))) if reason else p.answer(kind, mid)

@@ -62,7 +62,15 @@ class ProtocolFault(Exception):
 
 
 class Unwelcome(ProtocolFault):
-    """The client speaks well and may not come in."""
+    """The client speaks well and may not come in.
+
+    Attributes:
+        advice: told to a client that speaks MQTT 5, besides the reason.
+    """
+
+    def __init__(self, text: str, reason: Reason, advice: str = "") -> None:
+        super().__init__(text, reason)
+        self.advice = advice
 
 
 class Form(NamedTuple):

@@ -37,6 +37,9 @@ _FAREWELLS = {
 MAX_PIECES = 256
 #: Characters of a client's name in the log.
 MAX_NAME = 120
+#: For whoever wrote a client that has no account, and for the operator who looks for it in the log.
+_ACCOUNTS = "this contest has accounts: connect with a team's name as user and its secret as password"
+_WITHOUT_ACCOUNTS = "salvo teams add makes an account; salvo serve --profile open admits any client without one"
 
 
 class Edge(Protocol):
@@ -275,8 +278,9 @@ class Peer:
         except ProtocolFault as fault:
             kind = "unwelcome" if isinstance(fault, Unwelcome) else "malformed"
             self._broker.seldom.warn(kind, f"{self.name} {fault}; {self._verdict}")
-            answer = self._dialect.farewell if self.has_greeted else self._dialect.refusal
-            self.send(answer(fault.reason))
+            advice = fault.advice if isinstance(fault, Unwelcome) else ""
+            dialect, reason = self._dialect, fault.reason
+            self.send(dialect.farewell(reason) if self.has_greeted else dialect.refusal(reason, advice))
             self._hang_up(str(fault))
             return
         finally:
@@ -399,7 +403,8 @@ class Peer:
         self.name = printable(client_id if username is None else f"{username} ({client_id})", MAX_NAME)
         if not access.admits(client_id, username, greeting.password):
             unknown = "brings a user name and password that this broker does not know"
-            raise Unwelcome("brings no user name" if username is None else unknown, Reason.BAD_CREDENTIALS)
+            text = f"{'brings no user name' if username is None else unknown} ({_WITHOUT_ACCOUNTS})"
+            raise Unwelcome(text, Reason.BAD_CREDENTIALS, _ACCOUNTS)
         if greeting.will is not None and not access.may_have_will(client_id, username):
             text = "brings a last will, and only the contest's server may leave a message behind"
             raise Unwelcome(text, Reason.NOT_AUTHORISED)
