@@ -50,6 +50,17 @@ def test_a_ship_is_accepted_twenty_times_and_its_last_place_stays() -> None:
 APPROVED = "/players/ann/ships/carrier/approved"
 
 
+def test_a_change_that_the_rules_refuse_leaves_the_ship_approved_where_it_was() -> None:
+    """Who came later read `false` of a ship that was placed."""
+    stage = lobby(1)
+    stage.hush()
+    place(stage, "ann", x=9)
+    assert [payload for topic, payload in stage.received if topic == APPROVED] == [b"false"]
+    assert stage.edge.retained[APPROVED] == b"true"
+    place(stage, "bob", x=9)
+    assert stage.edge.retained[APPROVED.replace("ann", "bob")] == b"false"  # of a ship that has no place
+
+
 def test_a_message_that_anybody_could_send_does_not_remove_a_placed_ship() -> None:
     stage = lobby(0)
     stage.hush()

@@ -138,9 +138,16 @@ class Table:
                     written += self._clear()
                 case _:
                     for publication in write_announcement(announcement, self.name):
-                        if self._retain(publication):
+                        if self._is_passing(announcement, publication):
+                            written.append(publication._replace(retain=False))
+                        elif self._retain(publication):
                             written.append(publication)
         return written
+
+    def _is_passing(self, announcement: m.Announcement, publication: Publication) -> bool:
+        """Whether it is `false` for a ship that stays in its place: its topic retains `true` (SALVO-PLACE-9)."""
+        refusal = isinstance(announcement, m.PlacementJudged) and not announcement.approved
+        return refusal and self.retained.get(publication.topic) == b"true"
 
     def _retain(self, publication: Publication) -> Publication | None:
         """Note what becomes retained; None for clearing what was not there."""
