@@ -464,6 +464,8 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
     with steps.step("docker compose exec server salvo teams add red blue, while it runs"):
         outside.learn(roster(used, "add", "red", "blue", "green", "--json"))
         outside.learn(roster(used, "add", "hall", "--role", "watcher", "--json"))
+        assert "salvo join mqtt://localhost:1883 bot.py" in roster(used, "add", "grey")  # not the server's listener
+        roster(used, "remove", "grey")
         wait_for("online", lambda: outside.health(outside.url("hall.2")).startswith("online"))
         print("    " + outside.health(outside.url("hall.2")).strip())
     with steps.step("a wrong password is refused"):

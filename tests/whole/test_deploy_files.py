@@ -22,8 +22,8 @@ from salvo_server.settings import ServerSettings
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-#: What every command reads that connects to a broker.
-_OF_ALL = {"ca", "secret_file"}
+#: What every command reads that connects to a broker, and what ``salvo teams`` prints.
+_OF_ALL = {"ca", "secret_file", "join"}
 COMPOSE = ("docker-compose.yml", "deploy/tls.yml")
 _IMAGE = f"${{SALVO_IMAGE:-battleship-salvo:{__version__}}}"
 
@@ -70,7 +70,7 @@ def test_compose_passes_on_every_setting_that_means_something_there() -> None:
     server = (ROOT / "docker-compose.yml").read_text().partition("\n  server:\n")[2].partition("\n\n")[0]
     passed = {name.lower() for name in re.findall(r"^      SALVO_([A-Z_]+):", server, re.MULTILINE)}
     assert not passed & set(NOT_IN_COMPOSE)
-    assert passed | set(NOT_IN_COMPOSE) == set(ServerSettings.model_fields)
+    assert passed - {"join"} | set(NOT_IN_COMPOSE) == set(ServerSettings.model_fields)
 
 
 def test_the_unit_of_systemd_starts_what_there_is() -> None:
@@ -157,3 +157,11 @@ def test_every_file_that_names_the_version_names_this_one() -> None:
         assert re.search(line, (ROOT / file).read_text(), re.MULTILINE), file
     assert salvo.__version__ == __version__
     assert command_line.run("--version").stdout == f"salvo {__version__}, from {ROOT / 'client_sdk'}\n"
+
+
+def test_pages_and_accounts_name_one_address_for_teams() -> None:
+    """The pages had SALVO_JOIN, and `salvo teams add` in the server's container the listener of the server alone."""
+    services = (ROOT / "docker-compose.yml").read_text().partition("\nservices:\n")[2].split("\n\n")
+    joins = {each.split(":")[0].split()[-1]: re.findall("SALVO_JOIN: ([&*]join)", each) for each in services}
+    assert joins["server"] == ["&join"]
+    assert joins.get("web", ["*join"]) == ["*join"]

@@ -32,9 +32,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 #: The port of a broker, unless another one is given.
 _PORT = 1883
 _MAX_WEB_ADDRESS = 200
-_NO_CARDS = [
-    Unused(name, is_unset("cards"), "without --cards FILE, which it is about; leave it out") for name in ("url", "web")
-]
+#: What lines have in place of an address that only the organiser knows.
+_SOMEWHERE = "mqtt://HOST:PORT"
+_NO_CARDS = [Unused("web", is_unset("cards"), "without --cards FILE, which it is about; leave it out")]
 
 
 def _with_cards(command: _Command) -> _Command:
@@ -46,7 +46,8 @@ def _with_cards(command: _Command) -> _Command:
         click.option(
             "--url",
             metavar="URL",
-            help="The broker's address that the cards tell teams, mqtt://HOST:PORT.  [default: the running server's]",
+            envvar="SALVO_JOIN",
+            help="The broker's address that teams type, mqtt://HOST:PORT.  [default: SALVO_JOIN, or the running server's]",
         ),
         click.option(
             "--cards",
@@ -77,7 +78,17 @@ def teams(ctx: click.Context, file: Path | None) -> None:
     ctx.obj = roster_path(file)  # not yet a roster, which would be made: the command may be refused
 
 
-@teams.command(cls=Checked, unused=_NO_CARDS)
+@teams.command(
+    cls=Checked,
+    unused=[
+        *_NO_CARDS,
+        Unused(
+            "url",
+            lambda given: given["as_json"] and given["cards"] is None,
+            "with --json, whose lines have no address; leave it out",
+        ),
+    ],
+)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option(
     "--csv",
@@ -118,11 +129,12 @@ def add(
         entries += read_entries(table, Role(role))
     if not entries:
         raise click.UsageError("Missing argument 'NAME...'; or give --csv FILE.")
-    venue = _venue(roster, cards, url, web)
+    given = None if not url else BrokerUrl.parse(url)
+    venue = _venue(roster, cards, given, web)
     if new:
         roster.begin_anew()
     roster.add_all(entries)
-    _show(roster, [entry.name for entry in entries], cards, venue, as_json=as_json)
+    _show(roster, [entry.name for entry in entries], cards, venue, given, as_json=as_json)
 
 
 @teams.command("list")
@@ -148,9 +160,10 @@ def rotate(path: Path, names: tuple[str, ...], cards: Path | None, url: str | No
     A team in a game continues it once its bot is restarted with the new one.
     """
     roster = Roster(path)
-    venue = _venue(roster, cards, url, web)
+    given = None if not url else BrokerUrl.parse(url)
+    venue = _venue(roster, cards, given, web)
     roster.rotate_all(names)
-    _show(roster, names, cards, venue, as_json=False)
+    _show(roster, names, cards, venue, given, as_json=False)
 
 
 @teams.command()
@@ -175,12 +188,20 @@ def remove(path: Path, names: tuple[str, ...]) -> None:
         click.echo(f"{name} is struck off")
 
 
-def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue | None, *, as_json: bool) -> None:
+def _show(
+    roster: Roster,
+    names: Iterable[str],
+    cards: Path | None,
+    venue: Venue | None,
+    given: BrokerUrl | None,
+    *,
+    as_json: bool,
+) -> None:
     """Show new secrets: here, or on the page of cards; here, too, if that fails, since nobody sees them again."""
     there = {member.name: member for member in roster.members()}
     members = [there[name] for name in dict.fromkeys(names)]
     if cards is None or venue is None:
-        _print(members, as_json, where(roster))
+        _print(members, as_json, _where(roster, given))
         return
     from salvo_server.cards import cards_page  # most commands make no page
 
@@ -197,12 +218,19 @@ def _show(roster: Roster, names: Iterable[str], cards: Path | None, venue: Venue
     click.echo("print it, then delete it: the secrets are not shown again", err=as_json)
 
 
-def where(roster: Roster) -> str:
-    """Return where teams reach the server that runs with this roster, if that is known."""
+def _where(roster: Roster, given: BrokerUrl | None) -> str:
+    """Return the address for lines that teams copy; one to fill in where it is not known."""
+    if given is not None:
+        return str(given)
     running = running_servers(roster.path)
-    if len(running) != 1:
-        return "mqtt://HOST:PORT"
-    return next(iter(reached_at(running[0].url, running[0].settings)), running[0].url)
+    return (_reached(running[0]) if len(running) == 1 else "") or _SOMEWHERE
+
+
+def _reached(server: RunningServer) -> str:
+    """Return where teams reach a server; empty for one at a broker of its own, which others may call otherwise."""
+    if server.settings.broker is not None:
+        return ""
+    return next(iter(reached_at(server.url, server.settings)), server.url)
 
 
 def _print(members: Iterable[Member], as_json: bool, address: str) -> None:
@@ -225,7 +253,7 @@ def _print(members: Iterable[Member], as_json: bool, address: str) -> None:
 # --- cards --------------------------------------------------------------------------------------------------------
 
 
-def _venue(roster: Roster, cards: Path | None, url: str | None, web: str | None) -> Venue | None:
+def _venue(roster: Roster, cards: Path | None, given: BrokerUrl | None, web: str | None) -> Venue | None:
     """Return what all cards say, if there shall be cards; whatever is wrong with it is found before any secret is made.
 
     Raises:
@@ -236,7 +264,6 @@ def _venue(roster: Roster, cards: Path | None, url: str | None, web: str | None)
     from salvo_server.cards import Venue
 
     check_page(cards, private=True)
-    given = None if url is None else BrokerUrl.parse(url)
     server = _server(roster, given)
     own_key = os.environ.get("SALVO_IDENTITY")
     file = server.settings.identity if server is not None else Path(own_key) if own_key else None
@@ -260,13 +287,13 @@ def _address(server: RunningServer | None) -> str:
     """Return what teams type; with no server, what the next one has if it listens where others reach it."""
     if server is None:
         return f"mqtt://{joined(next(iter(lan_addresses('0.0.0.0')), '127.0.0.1'), _PORT)}"
-    if server.settings.broker is not None:
-        raise SalvoError(
-            "bad_url",
-            f"the server that runs is at {server.url}, a broker that others may call otherwise; "
-            "name the address that teams type with --url mqtt://HOST:PORT",
-        )
-    return next(iter(reached_at(server.url, server.settings)), server.url)
+    if address := _reached(server):
+        return address
+    raise SalvoError(
+        "bad_url",
+        f"the server that runs is at {server.url}, a broker that others may call otherwise; "
+        "name the address that teams type with --url mqtt://HOST:PORT",
+    )
 
 
 def _web_address(text: str) -> str:

@@ -63,7 +63,12 @@ MAX_CONNECTIONS = 4000
     envvar="SALVO_WEB_GAMES",
     help="Offer the games that are over, from a folder of transcripts or a journal; may be repeated.",
 )
-@click.option("--join", metavar="URL", help="The broker's address that the pages tell teams.  [default: URL]")
+@click.option(
+    "--join",
+    metavar="URL",
+    envvar="SALVO_JOIN",
+    help="The broker's address that the pages tell teams.  [default: SALVO_JOIN, or URL]",
+)
 @click.option(
     "--host",
     "hosts",
