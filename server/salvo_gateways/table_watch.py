@@ -43,12 +43,15 @@ class TableNews:
     Attributes:
         rules: None until the table has announced them.
         players: in the order of arrival; in play order once the game began.
+        wanted: with how many of them the game begins, as the server announced when it was last there; None where the
+            table sets no number.
         turn: of the running game; None outside one.
     """
 
     rules: m.RulesAnnounced | None = None
     state: State | None = None
     players: tuple[str, ...] = ()
+    wanted: int | None = None
     server: m.ServerStatus | None = None
     turn: m.TurnBegan | m.TurnResumed | None = None
 
@@ -192,6 +195,8 @@ class TableWatch:
     def _show(self) -> None:
         now = self._state
         if now.state is not None:
+            there = now.status is not None and now.status.online  # a last will has no number
+            wanted = now.status.players if now.status is not None and there else self.news.wanted
             with self._changed:
-                self.news = TableNews(now.rules, now.state, now.names, now.status, now.playing)
+                self.news = TableNews(now.rules, now.state, now.names, wanted, now.status, now.playing)
                 self._changed.notify_all()

@@ -20,7 +20,7 @@ from salvo_server.settings import ServerSettings, SettingsError
 #: What a server passes to the gateways that it runs.
 _GIVEN_BY_SERVER: Final = [
     Unused(option, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
-    for option in ("broker", "roster", "ca", "players")
+    for option in ("broker", "roster", "ca")
 ]
 
 

@@ -171,9 +171,13 @@ class Program:
 
     def say(self, text: str, end: str = "\n") -> None:
         """Send a message, and let happen what follows from it."""
+        self.say_at_once(text, end)
+        self.stage.settle()
+
+    def say_at_once(self, text: str, end: str = "\n") -> None:
+        """Send a message while others send theirs."""
         found = self._framing.feed(f"{text}{end}".encode())
         self._sent += [each.decode() if isinstance(each, bytes) else each for each in found]
-        self.stage.settle()
 
     def hear(self) -> str:
         """Return the next message that it got; empty when there is none and its connection has ended."""

@@ -124,6 +124,9 @@ class Client:
     def is_going(self) -> bool:
         return False
 
+    def is_in_lobby(self) -> bool:
+        return True
+
     def taunt(self, kind: str) -> str:
         return kind
 

@@ -56,7 +56,7 @@ def scenes() -> Iterator[Scene]:
 def test_an_xbs_conversation_runs_as_the_protocols_text_has_it(scene: Scene) -> None:
     book = dataclasses.replace(XBS, name="table", goal=scene.settings.get("goal", 17))
     over_ms = 1000 * scene.settings.get("over", 300)
-    hall = Hall(book, players=scene.settings["players"], over_ms=over_ms)
+    hall = Hall(book, players=scene.settings.get("players"), over_ms=over_ms)
     example = door(hall.watch, book, title="Example Game", most=4)
     clients: dict[str, Program] = {}
     for number, step in enumerate(scene.steps, start=scene.first + 1):
@@ -209,3 +209,51 @@ def test_what_the_host_does_reaches_the_clients_in_their_own_words() -> None:
         assert f"K|{first[2:]}|skipped by the host" in each
     for each in received(m.HostAction.ABORT):
         assert any(line.startswith("F|aborted|") for line in each)
+
+
+def test_a_host_who_sets_another_number_of_players_changes_how_many_the_gateway_admits() -> None:
+    hall = Hall(XBS, players=2)
+    example = door(hall.watch, XBS, most=4)
+    first = hall.come(example, "first")
+    assert first.hear().split("|")[4:6] == ["2", "2"]
+    hall.service.act("", m.HostCommand("desk", m.HostAction.SET, settings=m.NextGame(players=3)))
+    hall.service.act("", m.HostCommand("desk", m.HostAction.NEXT))
+    hall.settle()
+    assert first.hear().split("|")[4:6] == ["3", "3"]  # to a client that has not asked
+    for name in ("ann", "bob"):
+        client = hall.come(example, name)
+        assert client.hear().split("|")[4:6] == ["3", "3"]
+        client.say(f"J|{name}|{BOARD}")
+    assert hall.referee.state is State.LOBBY
+    first.say(f"J|cid|{BOARD}")
+    assert hall.referee.state is State.TURN
+    assert [line[0] for line in first.hear_all()[:4]] == ["J", "J", "J", "B"]
+
+
+def test_clients_that_come_at_once_get_no_more_places_than_the_table_has() -> None:
+    """The table lists them later, so each of three found a place free, and two of them ended when the game began."""
+    hall = Hall(XBS, players=2)
+    example = door(hall.watch, XBS, most=9)
+    clients = [hall.come(example, name) for name in ("ann", "bob", "cid")]
+    for client in clients:
+        client.hear_all()
+        client.say_at_once(f"J|{client.name}|{BOARD}")
+    hall.settle()
+    ann, bob, cid = (client.hear_all() for client in clients)
+    assert (cid, clients[2].ended) == (["game is full"], True)
+    assert [line for line in ann + bob if line.startswith("S|")] != []
+    assert not any("cid" in line for line in ann + bob)
+
+
+@pytest.mark.parametrize(("goal", "told"), [(17, True), (1, False)])
+def test_a_server_that_ends_with_its_last_game_is_not_called_away(goal: int, told: bool) -> None:
+    """With --games, clients read that the game waits for the server, just before its results."""
+    book = dataclasses.replace(XBS, goal=goal)
+    hall = Hall(book, players=2)
+    clients = _two_that_end_a_game_before_the_onlooker_hears_of_it(hall, door(hall.watch, book))
+    hall.service.go_offline()
+    hall.settle()
+    hall.wait(2)
+    received = [line for client in clients for line in client.hear_all()]
+    assert any("the server is away" in line for line in received) is told
+    assert any(line.startswith("F|finished") for line in received) is not told

@@ -30,9 +30,12 @@ _NO_ROSTER: Final = Path("none")
     "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients connect."
 )
 @click.option("--title", default="", help="What clients call the game.  [default: Salvo and the table's name]")
-@click.option("--most", type=Integer(min=2), default=MAX_PLAYERS, show_default=True, help="Players that a game takes.")
 @click.option(
-    "--players", type=Integer(min=2), help="The server's --players, which it passes on to gateways beside it."
+    "--most",
+    type=Integer(min=2),
+    default=MAX_PLAYERS,
+    show_default=True,
+    help="Players that a game takes where the server has no --players.",
 )
 @click.option("--table", default="", help="The table; the default one when not given.")
 @click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is.")
@@ -47,7 +50,6 @@ def command(
     listen: str,
     title: str,
     most: int,
-    players: int | None,
     table: str,
     broker: str,
     roster: Path | None,
@@ -59,7 +61,7 @@ def command(
     """
     with _table_watch(broker, table, roster, ca) as watch:
         book = watch.open()
-        opening = door(watch, book, title=title or f"Salvo {table}".strip(), most=most, players=players)
+        opening = door(watch, book, title=title or f"Salvo {table}".strip(), most=most)
         serve_clients(Host(opening), listen, "xbs")
 
 

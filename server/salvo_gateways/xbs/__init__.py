@@ -3,7 +3,8 @@
 What a client says, and what becomes of it at the table:
 
     G                  G|version|title|started|least|most|joined|goal|width|height|boats|A5|..., as the table announces
-                       it; the number of players with which the table starts, else 2 and 9
+                       it; the number of players with which the table starts, else 2 and 9. Again before the game
+                       where a host sets another number
     P|text             the same line again
     J|name|board       a request to take part, and the board as its fleet; J|name when it is listed, J|other for each
                        other player. During a game, a player of it comes back: J, Y|board, J and B for each
@@ -90,16 +91,13 @@ def check(book: RuleBook) -> None:
             raise GatewayError("wrong_rules", f"{text}; xbs needs ships called a to w of 2 cells or more")
 
 
-def door(
-    watch: TableWatch, book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS, players: int | None = None
-) -> GatewayDoor:
+def door(watch: TableWatch, book: RuleBook, *, title: str = "Salvo", most: int = MAX_PLAYERS) -> GatewayDoor:
     """Return the door to a table.
 
     Args:
         watch: the table, opened.
         title: what the clients call the game.
-        most: players that make the game full, 2 or more.
-        players: with how many the table starts its games, where that is fixed; then there are no more.
+        most: players that make the game full where the table sets no number, 2 or more.
 
     Raises:
         GatewayError: ``wrong_rules``: the protocol cannot express the table's rules; ``bad_title``;
@@ -110,5 +108,5 @@ def door(
         raise GatewayError("bad_title", f"the title {title[:60]!r} is empty, or has a | or a control character in it")
     if most < FEWEST_PLAYERS:
         raise GatewayError("bad_players", f"{most} players are no game; it takes {FEWEST_PLAYERS} or more")
-    doorway = Doorway(book, title, players or most, players or FEWEST_PLAYERS)
+    doorway = Doorway(book, title, most)
     return GatewayDoor(lambda peer: XbsHandler(peer, watch, doorway))

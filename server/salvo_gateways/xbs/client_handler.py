@@ -43,6 +43,9 @@ class ClientStage(Enum):
     DONE = auto()  # has heard how it ended, or was sent away
 
 
+_BEFORE_THE_GAME: Final = (ClientStage.OUTSIDE, ClientStage.JOINING, ClientStage.WAITING)
+
+
 class XbsHandler(SeatedHandler):
     """Speaks the protocol of :mod:`salvo_gateways.xbs`, which says what becomes of each message."""
 
@@ -57,6 +60,7 @@ class XbsHandler(SeatedHandler):
         self._report = self._new_report("", "")
         self._fleet: Fleet | None = None  # the one that came with J
         self._back = False  # whether it was to come back to a running game
+        self._bounds = (0, 0)  # the numbers of players that the client knows from G
         self._answer_by = 0.0
         self._taken_by: float | None = None
         self._sent_away = ""  # the line to say before hanging up, or an E line, after which the client may try again
@@ -75,6 +79,10 @@ class XbsHandler(SeatedHandler):
         """Whether the client has hung up."""
         return self.peer.gone
 
+    def is_in_lobby(self) -> bool:
+        """Whether the client has a place in the lobby, or has asked for one."""
+        return self._stage in (ClientStage.JOINING, ClientStage.WAITING)
+
     def taunt(self, kind: str) -> str:
         """Return one of the texts that were set for who shoots here."""
         return self._taunts.draw(kind, self._door.random)
@@ -87,7 +95,7 @@ class XbsHandler(SeatedHandler):
         if rules is None or rules.book != self._book:
             self._send_away("the rules of this table have changed")
         else:
-            self.peer.send(self._door.game_info(self.watch.news))
+            self._send_game_info()
 
     def invalid_message_received(self, broken: Broken) -> None:
         """What is longer than a message can be, or not text, is not a message."""
@@ -101,7 +109,7 @@ class XbsHandler(SeatedHandler):
             return
         match received.kind:
             case "G":
-                self.peer.send(self._door.game_info(self.watch.news))
+                self._send_game_info()
             case "P":
                 self.peer.send(received.line)
             case "J":
@@ -117,6 +125,11 @@ class XbsHandler(SeatedHandler):
             case "L":
                 self._reason = speakable(received.value(1))
                 self.end()
+
+    def _send_game_info(self) -> None:
+        news = self.watch.news
+        self._bounds = self._door.bounds(news)
+        self.peer.send(self._door.game_info(news))
 
     def max_wait(self) -> float:
         return _LOOK_SECONDS if self._asked is not None or self._results_by else super().max_wait()
@@ -152,15 +165,12 @@ class XbsHandler(SeatedHandler):
         self._asked = None
         self._back = seat in news.players and news.state is not State.LOBBY
         self._fleet = read_board(board, self._book)
-        self._sent_away = self._door.why_not(name, seat, news, board=self._fleet is not None or self._back)
+        self.called = name
+        self._sent_away = self._door.admit(self, seat, news, board=self._fleet is not None or self._back)
         if not self._sent_away:
             self._sit_down_as(seat, name)
 
     def _sit_down_as(self, seat: str, name: str) -> None:
-        self.called = name
-        if not self._door.company.claim(seat, self):
-            self._sent_away = write("E", "name in use")
-            return
         self._me, self._report = seat, self._new_report(seat, name)
         try:
             self.sit_down(seat)
@@ -253,7 +263,8 @@ class XbsHandler(SeatedHandler):
             case Refused(code, text):
                 self._refused(code, text)
             case ServerSeen(online):
-                if self._stage in (ClientStage.WAITING, ClientStage.PLAYING) and online is self._away:
+                waits = self._stage in (ClientStage.WAITING, ClientStage.PLAYING) and self._ended_as is None
+                if waits and online is self._away:
                     self._inform("the server is back" if online else "the server is away; the game waits for it")
                 self._away = not online
 
@@ -267,6 +278,8 @@ class XbsHandler(SeatedHandler):
 
     def tick(self, now: float) -> None:
         """Tell what has changed at the table, and give up what takes too long."""
+        if self._stage in _BEFORE_THE_GAME and self._bounds != self._door.bounds(self.watch.news):
+            self._send_game_info()  # a host has set another number
         if self._asked is not None:
             self._sit_down_or_not()
         if self._sent_away and self._stage is not ClientStage.DONE:

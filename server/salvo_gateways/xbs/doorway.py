@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
+from threading import Lock
 from typing import Final
 
 from salvo.messages import State
 from salvo.rules import RuleBook
 from salvo_gateways.table_watch import TableNews, TableWatch
-from salvo_gateways.xbs.name_registry import NameRegistry
+from salvo_gateways.xbs.name_registry import NamedClient, NameRegistry
 from salvo_gateways.xbs.protocol_text import name_fault, seated_name, second_seated_name, write
 
 #: Clients of 1.1 take 1.1 or later.
@@ -27,16 +28,19 @@ class Doorway:
 
     Attributes:
         title: what ``G`` calls the game.
-        most: players that ``G`` allows, and that make the game full.
-        least: players with which ``G`` says that the game can start.
+        most: players that make the game full where the table sets no number.
     """
 
     book: RuleBook
     title: str
     most: int
-    least: int = FEWEST_PLAYERS
     company: NameRegistry = field(default_factory=NameRegistry)
     random: Random = field(default_factory=Random)
+    _admission: Lock = field(default_factory=Lock)
+
+    def bounds(self, news: TableNews) -> tuple[int, int]:
+        """Return with how many players the game can start, and how many make it full."""
+        return (FEWEST_PLAYERS, self.most) if news.wanted is None else (news.wanted, news.wanted)
 
     def reopens(self, news: TableNews) -> bool:
         """Whether the last game is over and the next lobby about to open."""
@@ -47,13 +51,14 @@ class Doorway:
         """Return the message ``G``."""
         book, reopens = self.book, self.reopens(news)
         joined = 0 if reopens else len(news.players)
+        least, most = self.bounds(news)
         return write(
             "G",
             VERSION,
             self.title,
             "N" if news.state is State.LOBBY or reopens else "Y",
-            self.least,
-            max(self.most, joined),  # clients believe in no game with more players than fit
+            least,
+            max(most, joined),  # clients believe in no game with more players than fit
             joined,
             book.goal,
             book.grid.width,
@@ -71,14 +76,22 @@ class Doorway:
         taken = any(other != seat for other in spellings) or called not in ("", name)
         return second if second in players or taken or watch.spelled_otherwise(seat) else seat
 
-    def why_not(self, name: str, seat: str, news: TableNews, *, board: bool) -> str:
-        """Return what to answer a client that cannot join; empty for one that can.
+    def admit(self, client: NamedClient, seat: str, news: TableNews, *, board: bool) -> str:
+        """Give a client its name; return what to answer one that cannot join, else an empty text.
+
+        Clients that come at once are admitted one after the other, since the table lists them only later.
 
         Args:
             board: whether it has given one that is legal, or needs none.
         """
+        with self._admission:
+            why = self._why_not(client.called, seat, news, board=board)
+            return why or ("" if self.company.claim(seat, client) else write("E", "name in use"))
+
+    def _why_not(self, name: str, seat: str, news: TableNews, *, board: bool) -> str:
         listed, fault = seat in news.players, name_fault(name, self.book.grid.width)
-        if not listed and news.state is State.LOBBY and len(news.players) >= self.most:
+        there = {*news.players, *self.company.in_lobby()}
+        if seat not in there and news.state is State.LOBBY and len(there) >= self.bounds(news)[1]:
             return "game is full"
         if fault:
             return write("E", fault)

@@ -23,6 +23,10 @@ class NamedClient(Protocol):
         """Whether it has hung up, so that its name will be free in a moment."""
         ...
 
+    def is_in_lobby(self) -> bool:
+        """Whether it has a place in the lobby, or has asked for one."""
+        ...
+
     def taunt(self, kind: str) -> str:
         """Return one of the texts for those who shoot at it, ``hit`` or ``miss``; empty when it has none."""
         ...
@@ -83,6 +87,11 @@ class NameRegistry:
         """Return the names that clients have."""
         with self._lock:
             return tuple(self._here)
+
+    def in_lobby(self) -> tuple[str, ...]:
+        """Return the names of clients that have a place in the lobby, or have asked for one."""
+        with self._lock:
+            return tuple(name for name, member in self._here.items() if member.is_in_lobby())
 
     def note_reason(self, name: str, reason: str) -> None:
         """Note why a player leaves the lobby, before the others can hear that it has."""

@@ -158,8 +158,7 @@ def _gateways(
     accounts = ["--roster", "none"] if contest.roster is None else ["--roster", str(contest.roster.path)]
     options = ["--broker", contest.own_url, *accounts, *_trusted(contest, settings)]
     for call in gateways:
-        at_table = [*options, *_fixed_number(call, settings)] if call.table is not None else []
-        words = ["gateway", *call.words, *at_table]
+        words = ["gateway", *call.words, *(options if call.table is not None else ())]
         yield SupervisedProgram(
             f"gateway {call.words[0]}", words, {VARIABLE: settings.log_format, "SALVO_KNOWN_SERVERS": "none"}
         )
@@ -197,11 +196,6 @@ def _trusted(contest: Contest, settings: ServerSettings) -> list[str]:
     """Return what the server's own programs need to trust its broker."""
     on_tls = contest.own_url.startswith(("mqtts:", "wss:"))
     return ["--ca", str(settings.tls_ca)] if on_tls and settings.tls_ca is not None else []
-
-
-def _fixed_number(gateway: GatewayCall, settings: ServerSettings) -> list[str]:
-    """Return how a gateway whose clients are told so learns with how many players its table starts."""
-    return ["--players", str(settings.players)] if gateway.words[0] == "xbs" and settings.players else []
 
 
 def _report_addresses(report: ServeReport, contest: Contest, settings: ServerSettings) -> None:
