@@ -11,6 +11,7 @@ from functools import partial
 
 import pytest
 
+from kit.ports import Port
 from salvo import messages as m
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, generator, own_seed
@@ -316,16 +317,18 @@ def test_an_xbs_server_message_that_cannot_be_followed_ends_the_visit(lines: lis
 
 
 @contextmanager
-def elsewhere(*talks: Callable[[socket.socket], None]) -> Iterator[str]:
-    """Serve connections one after the other; yields HOST:PORT."""
+def elsewhere(*talks: Callable[[socket.socket], None], port: int = 0) -> Iterator[str]:
+    """Serve connections one after the other; yields HOST:PORT, where nobody answers after the last one."""
 
     def serve() -> None:
-        for talk in talks:
+        for left, talk in zip(range(len(talks) - 1, -1, -1), talks, strict=True):
             line, _ = listener.accept()
             with line:
+                if not left:
+                    listener.close()
                 talk(line)
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         thread = threading.Thread(target=serve)
         thread.start()
         yield f"127.0.0.1:{listener.getsockname()[1]}"
@@ -409,6 +412,38 @@ def test_a_bot_comes_back_to_a_server_that_was_busy_or_hung_up(monkeypatch: pyte
     with elsewhere(busy, hang_up, json_server("BOARD", hang_up)) as where:
         [report] = play(f"jsonline://{where}", Hunter(), "we", (), "seed", 1)
     assert report.winner == "we"
+
+
+def end_at_the_first_shot(line: socket.socket) -> None:
+    """A server whose process cannot read how a cell is written."""
+    line.recv(65_536)
+    line.sendall(b'{"type": "GAME_INVITATION", "status": 0, "message": null, "body": null}\n')
+    line.recv(65_536)
+
+
+@pytest.mark.parametrize(
+    ("address", "talks", "advice"),
+    [
+        ("", 1, "it ended at the first shot; start it again, and join jsonline://HOST:PORT?cells=xy"),
+        ("?cells=xy", 1, "it ended at the first shot; start it again, and join jsonline://HOST:PORT?cells=text"),
+        ("", 2, "it ends at the first shot, written as row and column or as x and y"),
+    ],
+)
+def test_a_bot_gives_up_a_server_that_the_first_shot_ends(
+    address: str, talks: int, advice: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It tried for ever, and named the option that helps nowhere."""
+    monkeypatch.setattr("salvo_gateways.bot_clients.connection._AGAIN_SECONDS", 0.001)
+    with Port() as port:
+        with (
+            elsewhere(*[end_at_the_first_shot] * talks, port=port.number) as where,
+            pytest.raises(GatewayError) as told,
+        ):
+            list(play(f"jsonline://{where}{address}", Hunter(), "we", (), "seed", 1))
+        assert told.value.code == "refused_there"
+        assert told.value.text.endswith(advice.replace("HOST:PORT", where))
+        other = "text" if address else "xy"
+        assert f"at the first shot, which is written as with ?cells={other} now" in caplog.messages[0]
 
 
 def test_a_bot_gets_its_result_though_the_referee_hangs_up_right_after_it() -> None:

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS: Final = 10.0
 _AGAIN_SECONDS: Final = 1.0
+#: Times that a server may be missing that has ended at a shot, before it counts as ended by that.
+_MISSED_AFTER_A_SHOT: Final = 5
 #: For what a server sends when the game is over, as some send nothing.
 _END_SECONDS: Final = 5.0
 _READ_BYTES: Final = 65_536
@@ -49,7 +51,8 @@ def play(
 
     Raises:
         BrokerError: ``bad_address``.
-        GatewayError: what :meth:`~salvo_gateways.bot_clients.BotClient.receive` raises.
+        GatewayError: what :meth:`~salvo_gateways.bot_clients.BotClient.receive` raises; ``refused_there`` also for a
+            JSON-lines server that the first shot ends, however it is written.
     """
     scheme, _, rest = url.partition(":")
     where, _, query = rest.strip("/").partition("?")
@@ -61,12 +64,13 @@ def play(
     cells = Dialect(query.removeprefix("cells=") or Dialect.TEXT)
     address, number, fault = split_address(where, least_port=1), 0, ""
     last: JsonBotClient | None = None
+    missed = 0
     while games is None or number < games:
         game_seed = own_seed(seed, name, number + 1)
         client = XbsBotClient(bot, name, game_seed) if xbs else JsonBotClient(bot, name, game_seed, last, cells=cells)
         try:
             with socket.create_connection(address, _CONNECT_SECONDS) as line:
-                fault = ""
+                fault, missed = "", 0
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 _carry(client, line, Lines() if xbs else Values())
             why = f"{url} closed the connection"
@@ -74,13 +78,20 @@ def play(
             why = f"{url}: {error.text}"
         except OSError as error:
             why = f"cannot reach {url} ({error.strerror or error})"
+            missed += 1
         except SalvoError as error:
             if not client.over:
                 raise
             why = f"{url}: {error.text}"
         client.cut_off()
         if isinstance(client, JsonBotClient):
-            last = client.lessons() or last
+            lessons = client.lessons()
+            last = lessons or last
+            if last is not None and last.is_hung_up_on:
+                if missed >= _MISSED_AFTER_A_SHOT or last.has_tried_all:
+                    raise GatewayError("refused_there", f"{why}; {last.advice(where)}")
+                if lessons is not None:
+                    why += f" at the first shot, which is written as with ?cells={last.dialect} now"
         if client.report is not None:
             number += 1
             yield replace(client.report, game=number)

@@ -54,6 +54,7 @@ class JsonBotClient(BotClient):
         self._game: HiddenGame = self._begin(last._game.book if last else ALTERNATE)
         self._wording: Wording = last._wording if last else Wording(ALTERNATE, cells)
         self._notations = {self._wording.dialect}
+        self._hung_up_on: list[Dialect] = list(last._hung_up_on) if last and last.report is None else []
         self._asked = ""
 
     @property
@@ -92,8 +93,34 @@ class JsonBotClient(BotClient):
         if self.report is None:
             if self._asked != "SHOT" or self._game.moves:
                 return None
+            self._hung_up_on.append(self._wording.dialect)
             self._write_otherwise()
         return self
+
+    @property
+    def is_hung_up_on(self) -> bool:
+        """Whether the server hung up, instead of an answer to the first shot, since the last report."""
+        return self.report is None and bool(self._hung_up_on)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the next cell is written."""
+        return self._wording.dialect
+
+    @property
+    def has_tried_all(self) -> bool:
+        """Whether it hung up on a shot in each notation."""
+        return {*self._hung_up_on} == {*Dialect}
+
+    def advice(self, where: str) -> str:
+        """Return what to do about a server that the first shot ends.
+
+        Args:
+            where: its HOST:PORT.
+        """
+        if self.has_tried_all:
+            return "it ends at the first shot, written as row and column or as x and y"
+        return f"it ended at the first shot; start it again, and join jsonline://{where}?cells={self.dialect}"
 
     def _write_otherwise(self) -> None:
         self._wording.dialect = Dialect.XY if self._wording.dialect is Dialect.TEXT else Dialect.TEXT
