@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from salvo.errors import SalvoError
 from salvo_gateways.peer import Broken, ClientConnection
-
-log = logging.getLogger(__name__)
+from salvo_gateways.report import GatewayReport
 
 #: The longest time between two calls of :meth:`ClientHandler.tick`.
 MAX_WAIT_SECONDS: Final = 0.5
@@ -23,13 +21,15 @@ class ClientHandler:
 
     Attributes:
         peer: the client's connection.
+        report: the gateway's.
         clock: seconds that never go back.
-        dismissed: whether the gateway is closing.
+        dismissed: whether the gateway is closing, or the person who plays there has left.
         abandoned: whether the client has hung up, and all its messages are handled.
     """
 
     def __init__(self, peer: ClientConnection) -> None:
         self.peer = peer
+        self.report = GatewayReport()
         self.clock: Callable[[], float] = time.monotonic
         self.abandoned = False
         self.dismissed = False
@@ -55,6 +55,14 @@ class ClientHandler:
     def disconnected(self) -> None:
         """The client has hung up, or the gateway is about to."""
 
+    def title(self) -> str:
+        """Return what the log calls the client."""
+        return self.peer.name
+
+    def farewell(self) -> str:
+        """Return what the log adds when the client has gone; empty for nothing."""
+        return ""
+
     def lingers(self) -> bool:
         """Whether to stay although the client has left (:attr:`abandoned`)."""
         return False
@@ -66,6 +74,7 @@ class ClientHandler:
     def wait(self) -> None:
         """Wait for what comes next; end a client that has been silent for long."""
         if self.clock() - self._active_at > IDLE_SECONDS:
+            self.report.refused("idle", f"{self.title()}: has sent nothing for {IDLE_SECONDS:g} s, and is hung up on")
             self.end()
         self.peer.wait(self.max_wait())
 
@@ -92,16 +101,26 @@ class ClientHandler:
     def rounds(self) -> Iterator[None]:
         """Do what :meth:`stay` does, round by round, for a caller with something to do in between."""
         self._active_at = self.clock()
+        self.report.happened(f"{self.title()}: connected")
         try:
-            self.connected()
-            while not self._ended:
-                self._serve()
-                yield
+            try:
+                self.connected()
+                while not self._ended:
+                    self._serve()
+                    yield
+            except SystemExit:  # the person who plays here has left
+                self.dismissed = True
             self.disconnected()
+            self._report_end()
         except SalvoError as error:
-            log.warning("%s: %s", self.peer.name, error)
+            self.report.refused(error.code, f"{self.title()}: hung up on: {error}")
         finally:
             self.close()
+
+    def _report_end(self) -> None:
+        how = "gone" if self.abandoned else "hung up on" + ", the gateway ends" * self.dismissed
+        also = self.farewell()
+        self.report.happened(f"{self.title()}: {how}{also and f'; {also}'}")
 
     def _serve(self) -> None:
         self._handle_messages()

@@ -9,12 +9,13 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.peer import ClientConnection, Framing, Lines
+from salvo_gateways.report import GatewayReport
 from salvo_server.brokers.embedded import open_files
 
 log = logging.getLogger(__name__)
@@ -32,10 +33,18 @@ class GatewayDoor:
     Attributes:
         handler: makes what serves a client that has just connected.
         framing: makes what splits a client's bytes into messages.
+        report: of all its clients.
     """
 
     handler: Callable[[ClientConnection], ClientHandler]
     framing: Callable[[], Framing] = Lines
+    report: GatewayReport = field(default_factory=GatewayReport)
+
+    def open_to(self, peer: ClientConnection) -> ClientHandler:
+        """Return what serves a client that has just connected."""
+        handler = self.handler(peer)
+        handler.report = self.report
+        return handler
 
 
 class Host:
@@ -74,7 +83,7 @@ class Host:
             if len(self._clients) >= MAX_CLIENTS:
                 self._make_room()
             if self._closed.is_set() or len(self._clients) >= MAX_CLIENTS:
-                log.warning("%s: refused, there are already %d clients", name, len(self._clients))
+                self._door.report.refused("full", f"{name}: refused, there are already {len(self._clients)} clients")
                 sock.close()
                 return
             peer = ClientConnection(sock, name, self._door.framing())
@@ -95,7 +104,8 @@ class Host:
                 silent[peer.name.rpartition(":")[0]].append(peer)
         if silent:
             oldest = max(silent.values(), key=len)[0]
-            log.warning("%s: hung up on, it has sent nothing and others want its place", oldest.name)
+            why = "hung up on, it has sent nothing and others want its place"
+            self._door.report.refused("silent", f"{oldest.name}: {why}")
             del self._clients[id(oldest)]
             oldest.hang_up()
 
@@ -131,13 +141,11 @@ class Host:
 
     def _serve(self, peer: ClientConnection) -> None:
         try:
-            handler = self._door.handler(peer)
+            handler = self._door.open_to(peer)
             with self._lock:
                 self._active[id(peer)] = handler
             if not self._closed.is_set():
                 handler.stay()
-        except SystemExit:
-            pass  # the person who plays here has left
         except Exception:
             log.exception("%s: the gateway failed; the client is disconnected", peer.name)
         finally:

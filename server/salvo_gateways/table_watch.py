@@ -13,15 +13,17 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
+from salvo.cli.output import places_line
 from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, ProtocolError, WireError
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
 from salvo.seat import Seat
-from salvo.table_state import Fact, NewConnection, TableState
+from salvo.table_state import Change, EndSeen, Fact, NewConnection, StateMoved, TableState
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.errors import GatewayError
+from salvo_gateways.report import GatewayReport
 from salvo_server.storage.roster import Credentials
 
 log = logging.getLogger(__name__)
@@ -31,7 +33,7 @@ ACCOUNT_SECONDS: Final = 10.0
 #: Retained messages come at once; a table that is silent for this long does not exist.
 TABLE_SECONDS: Final = 5.0
 #: The state comes last: until it has arrived, what was known on the connection before is shown.
-_FOLLOWED: Final = (topics.RULES, topics.LIST, topics.SERVER, topics.TURN, topics.STATE)
+_FOLLOWED: Final = (topics.RULES, topics.LIST, topics.SERVER, topics.TURN, topics.STATS, topics.WINNER, topics.STATE)
 _AGAIN_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.5
 
@@ -64,6 +66,7 @@ class TableWatch:
         table: ``""`` for the default table.
         news: what the gateway's own connection has received; a new object whenever something changes.
         clock: the guests' time, in seconds that never go back.
+        report: the gateway's, which has the table's games.
     """
 
     def __init__(self, url: str, table: str, accounts: Accounts, *, ca: str | None = None, pin: bool = True) -> None:
@@ -71,6 +74,7 @@ class TableWatch:
         self.url = url
         self.table = table
         self.news = TableNews()
+        self.report = GatewayReport()
         self._state = TableState()
         self.clock: Callable[[], float] = time.monotonic
         self._accounts = accounts
@@ -187,10 +191,23 @@ class TableWatch:
         try:
             address = topics.parse(topic)
             if address.table == self.table and address.topic in _FOLLOWED:
-                self._state.apply(read_announcement(address, payload) or Fact(address))
+                for change in self._state.apply(read_announcement(address, payload) or Fact(address)):
+                    self._report(change)
                 self._show()
         except (ProtocolError, WireError) as error:
-            log.warning("ignored noise on %s: %s", topic, error)
+            self.report.refused("noise", f"ignored noise on {topic}: {error}")
+
+    def _report(self, change: Change) -> None:
+        game, where = self._state.game, f"table {self.table}: " if self.table else ""
+        match change:
+            case StateMoved(State.TURN):
+                self.report.happened(f"{where}a game is on: {', '.join(self._state.names)}")
+            case EndSeen():
+                how = places_line(game.places) or "a host has aborted it"
+                turns = "" if game.turn is None else f" after {game.turn.turn} turns"
+                self.report.happened(f"{where}game {game.number} is over{turns}: {how}")
+            case _:
+                pass
 
     def _show(self) -> None:
         now = self._state

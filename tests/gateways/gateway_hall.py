@@ -157,12 +157,13 @@ class Program:
     def __init__(self, stage: Stage, door: GatewayDoor, name: str) -> None:
         self.name = name
         self.gone = self.ended = False
+        self.silent = True
         self.arrived: Callable[[], None] = lambda: None
         self.received: deque[str] = deque()
         self.stage = stage
         self._framing = door.framing()
         self._sent: list[str | Broken] = []
-        self.handler: ClientHandler = door.handler(cast(ClientConnection, self))
+        self.handler: ClientHandler = door.open_to(cast(ClientConnection, self))
         self.handler.clock = lambda: stage.now / 1000
         self._rounds: Iterator[None] = self.handler.rounds()
         self.stays = True
@@ -176,6 +177,7 @@ class Program:
 
     def say_at_once(self, text: str, end: str = "\n") -> None:
         """Send a message while others send theirs."""
+        self.silent = False
         found = self._framing.feed(f"{text}{end}".encode())
         self._sent += [each.decode() if isinstance(each, bytes) else each for each in found]
 

@@ -224,7 +224,7 @@ def test_a_host_who_sets_another_number_of_players_changes_how_many_the_gateway_
         client = hall.come(example, name)
         assert client.hear().split("|")[4:6] == ["3", "3"]
         client.say(f"J|{name}|{BOARD}")
-    assert hall.referee.state is State.LOBBY
+    assert hall.referee.state.value == "lobby"
     first.say(f"J|cid|{BOARD}")
     assert hall.referee.state is State.TURN
     assert [line[0] for line in first.hear_all()[:4]] == ["J", "J", "J", "B"]

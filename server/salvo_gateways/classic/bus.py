@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import logging
 import select
 import socket
 import struct
@@ -23,9 +22,8 @@ from salvo_gateways.classic.protocol_text import MAX_BYTES
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.host import Host
 from salvo_gateways.peer import Broken
+from salvo_gateways.report import GatewayReport
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, split_address
-
-log = logging.getLogger(__name__)
 
 _KIND: Final = 21
 _HEAD: Final = struct.Struct(">II")
@@ -85,6 +83,7 @@ class Bus:
         """
         self._group = group
         self._host = host
+        self._report = GatewayReport()
         self._calls: dict[str, socket.socket | None] = {}  # by address; with the call to it, if this side calls
         try:
             own = interface or _address_towards(group[0])
@@ -131,13 +130,13 @@ class Bus:
             try:
                 self._meet(where, source)
             except (BrokerError, OSError) as error:
-                log.warning("%s from %s: %s", where, source, error)
+                self._report.refused("bus", f"{where} from {source}: {error}")
 
     def _meet(self, where: str, source: str) -> None:
         """Call a program, or let it call; nobody on another machine can name a third one to be called."""
         first = calls(self._own, where)
         if source not in (where.rpartition(":")[0], self._own.rpartition(":")[0], "127.0.0.1"):
-            log.warning("%s announces that %s is on the bus", source, where)
+            self._report.refused("third", f"{source} announces that {where} is on the bus, which is not called")
         elif first:
             self._calls[where] = self._call(where)
         elif where not in self._calls:

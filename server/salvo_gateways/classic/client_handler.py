@@ -13,6 +13,7 @@ from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.hidden_fleet.game import HiddenGame
 from salvo_gateways.hidden_fleet.room import PlacedFleet, Room
 from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.report import hint_of_system
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ CLIENT_SECONDS: Final = 1.0
 END_SECONDS: Final = 5.0
 #: A client's C may have been on its way when it was sent Z; later ones come from a program that was started again.
 _CROSSING_SECONDS: Final = 1.5
+_AS_CLIENT: Final = "--role client, with --call HOST:PORT or on the --bus"
 
 
 class ClassicRole(StrEnum):
@@ -75,13 +77,13 @@ class ClassicHandler(ClientHandler):
         try:
             self._handle(w.read(message.rstrip("\r"), self._room.book))
         except SalvoError as error:
-            self._quit(error.text)
+            self._quit(error.code, error.text, self._hint(error.code, message))
         except Exception:
             log.exception("%s: the gateway failed; the game is ended", self.peer.name)
-            self._quit("the gateway failed")
+            self._quit("failed", "the gateway failed")
 
     def invalid_message_received(self, broken: Broken) -> None:
-        self._quit(broken.text)
+        self._quit(broken.code, broken.text)
 
     def tick(self, now: float) -> None:
         if self._state is _State.CONNECT and self._role is ClassicRole.CLIENT and now - self._sent_at >= CLIENT_SECONDS:
@@ -97,6 +99,25 @@ class ClassicHandler(ClientHandler):
         """A lost program counts as one that sent E."""
         self._room.leave(self)
         self._parted()
+
+    def farewell(self) -> str:
+        if self._game is not None:
+            return f"its game ends, {self._game.course}"
+        if self.peer.silent and self._role is ClassicRole.SERVER:
+            return f"it has sent nothing, and here a client begins; for a program that is a server: {_AS_CLIENT}"
+        return ""
+
+    def _hint(self, code: str, message: str) -> str:
+        """Return what is likely to help a program that has sent what cannot be."""
+        if code == "out_of_turn" and message == w.RESET:
+            return f"the program is a server, too: {_AS_CLIENT}"
+        if code == "out_of_turn" and message == w.CLIENT:
+            return "the program is a client, too: --role server"
+        if code == "not_understood" and (hint := hint_of_system(message, "classic")):
+            return hint
+        if code in ("not_understood", "contradiction"):
+            return f"the rules are {self._room.book.name}; for a program with other ships or squares: --rules FILE"
+        return ""
 
     # --- the protocol -------------------------------------------------------------------------------------------------
 
@@ -150,6 +171,8 @@ class ClassicHandler(ClientHandler):
     def _begin(self) -> None:
         others_turn = (self._role is ClassicRole.CLIENT) != (self._played % 2 == 1)
         self._game = self._room.begin(self._placed, program_begins=others_turn)
+        begins = "the program" if others_turn else "the gateway"
+        self.report.happened(f"{self.title()}: game {self._played + 1} begins, {begins} shoots first")
         self._state = _State.PLAY
         self._shoot(self._game)
 
@@ -176,6 +199,7 @@ class ClassicHandler(ClientHandler):
             self._shoot(game)
             return
         self._room.record(game)
+        self.report.happened(f"{self.title()}: game {self._played + 1} is over, {game.course}")
         self._game, self._state, self._ended_at = None, _State.ENDED, self.clock()
         self._played += 1
         if self._role is ClassicRole.CLIENT:
@@ -190,8 +214,8 @@ class ClassicHandler(ClientHandler):
         else:
             self._set_up()
 
-    def _quit(self, why: str) -> None:
-        log.info("%s: %s", self.peer.name, why)
+    def _quit(self, kind: str, why: str, hint: str = "") -> None:
+        self.report.refused(kind, f"{self.title()}: sent away: {why}", hint)
         self._room.leave(self)
         self.peer.send(w.EXIT)
         self.end()

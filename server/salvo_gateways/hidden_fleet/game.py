@@ -89,6 +89,14 @@ class HiddenGame:
         return self.over and not self._answers.all_sunk
 
     @property
+    def course(self) -> str:
+        """How it stands, in words."""
+        shots = f"{len(self.moves)} shot{'s' * (len(self.moves) != 1)}"
+        if not self.over:
+            return f"not over after {shots}"
+        return f"{'the program' if self.program_won else 'the gateway'} wins after {shots}"
+
+    @property
     def program_fleet(self) -> Fleet | None:
         """The fleet that the program has revealed, or one that agrees with its answers, if there is one."""
         return self._revealed or self._answers.fleet()

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from salvo.errors import SalvoError, WireError
-from salvo.rules import Fleet
+from salvo.rules import Fleet, Order
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
+from salvo_gateways.hidden_fleet.answers import ShotOutcome
 from salvo_gateways.hidden_fleet.game import PROGRAM, HiddenGame
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.jsonline.protocol_text import BUSY_TEXT, RESULTS, Status, Wording, read_request, same_ships
 from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.report import hint_of_system
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +31,7 @@ class JsonHandler(ClientHandler):
         self._room = room
         self._wording = wording
         self._game: HiddenGame | None = None
-        self._recorded = False
+        self._recorded = self._reported = False
         self._is_untrue = False  # whether the program has shown a board that its answers deny
         self._refused = False  # an invitation on this connection, so that the room's game is another program's
         self._answers: dict[str, Callable[[Any], None]] = {
@@ -47,37 +49,71 @@ class JsonHandler(ClientHandler):
         try:
             request = read_request(message)
         except WireError as error:
-            self._answer("UNKNOWN", Status.BAD_REQUEST, error.text)
+            self._refuse("UNKNOWN", Status.BAD_REQUEST, error.code, error.text, hint_of_system(message, "jsonline"))
             return
         answer = self._answers.get(request.type)
         if answer is None:
-            self._answer_unknown()
+            self._refuse_unknown(request.type)
             return
         try:
             answer(request.body)
+            self._report_result()
         except SalvoError as error:
-            self._answer(request.type, Status.ILLEGAL_ARGUMENTS, error.text)
+            self._refuse(request.type, Status.ILLEGAL_ARGUMENTS, error.code, error.text, self._hint(error.code))
         except Exception:
             log.exception("%s: the gateway failed; the game is ended", self.peer.name)
             self._answer(request.type, Status.INTERNAL_ERROR, "The game is ended: the server has failed.")
             self._leave_game()
 
     def invalid_message_received(self, broken: Broken) -> None:
-        self._answer("UNKNOWN", Status.BAD_REQUEST, broken.text)
+        self._refuse("UNKNOWN", Status.BAD_REQUEST, broken.code, broken.text)
 
     def disconnected(self) -> None:
         """A game that is not over waits for the program."""
-        in_game = self._game is not None and not self._game.over
         self._record()
-        self._room.leave(self, in_game=in_game)
+        self._room.leave(self, in_game=self._is_in_game)
+
+    def farewell(self) -> str:
+        if self.peer.silent:
+            return "it has sent nothing, and here the program begins; those of xbs and smackdown wait for their server"
+        if self._game is None or self._game.over:
+            return ""
+        if self._game.moves:
+            return f"its game, {self._game.course}, waits for it"
+        other = "leave out --status-names" if self._wording.names else "--status-names"
+        return f"it has not fired; if it did not understand the status of its invitation: {other}"
+
+    @property
+    def _is_in_game(self) -> bool:
+        return self._game is not None and not self._game.over
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
     def _answer(self, kind: str, status: Status = Status.OK, text: str | None = None, body: Any = None) -> None:
         self.peer.send(self._wording.answer(kind, status, text, body))
 
-    def _answer_unknown(self) -> None:
-        self._answer("UNKNOWN", Status.BAD_REQUEST, f"types are {', '.join(self._answers)}")
+    def _refuse(self, kind: str, status: Status, code: str, text: str, hint: str = "") -> None:
+        """Answer what is refused, and report it."""
+        self._answer(kind, status, text)
+        self.report.refused(f"{kind} {code}", f"{self.title()}: {kind} refused: {text}", hint)
+
+    def _refuse_unknown(self, kind: str) -> None:
+        text = f"types are {', '.join(self._answers)}"
+        hint = "--status-names, by which it is answered" if kind == "SAVE_WINNER" and not self._wording.names else ""
+        self._refuse("UNKNOWN", Status.BAD_REQUEST, "type", text, hint)
+
+    def _hint(self, code: str) -> str:
+        """Return what is likely to help a program that is refused something."""
+        rules, moves = self._room.book, [] if self._game is None else self._game.moves
+        if code == "not_your_turn" and self._is_in_game and moves and moves[-1].outcome is not ShotOutcome.MISS:
+            if rules.order is Order.STREAK:
+                return f"by the rules {rules.name} a hit shoots again; for a program that alternates: --rules alternate"
+            return f"by the rules {rules.name} sides alternate; for a program whose hit shoots again: --rules streak"
+        if code in ("contradiction", "wrong_shape", "too_close", "overlap", "bad_board"):
+            return f"the rules are {rules.name}; for a program with another fleet: --rules NAME, or a file"
+        if code == "shot_before":
+            return f"by the rules {rules.name} a cell is shot at once; for other programs: --rules FILE, repeats = miss"
+        return ""
 
     def _answer_invitation(self) -> None:
         playing = self._game is not None and not self._game.over
@@ -85,9 +121,11 @@ class JsonHandler(ClientHandler):
             self._leave_game()
         if playing or not self._room.claim(self):
             self._refused = True
-            self._answer(_INVITATION, Status.SERVER_BUSY, BUSY_TEXT)
+            hint = "" if playing else "a gateway plays with one program; for others start another one, with --listen"
+            self._refuse(_INVITATION, Status.SERVER_BUSY, "busy", BUSY_TEXT, hint)
             return
-        self._game, self._recorded, self._is_untrue = self._room.begin(), False, False
+        self._game, self._recorded, self._is_untrue, self._reported = self._room.begin(), False, False, False
+        self.report.happened(f"{self.title()}: a game begins, by the rules {self._room.book.name}")
         self._answer(_INVITATION)
 
     def _answer_shot(self, body: Any) -> None:
@@ -125,7 +163,6 @@ class JsonHandler(ClientHandler):
         try:
             game.reveal(fleet)
         except GatewayError:
-            log.warning("%s: answers and board disagree; the game is not recorded", self.peer.name)
             self._is_untrue = True
             raise
         self._is_untrue = False
@@ -150,7 +187,7 @@ class JsonHandler(ClientHandler):
         if self._game is not None and self._game.over:
             self._answer("SAVE_WINNER", body=f"{'CLIENT' if self._game.program_won else 'SERVER'} WINS !")
         else:
-            self._answer_unknown()
+            self._refuse_unknown("SAVE_WINNER")
 
     # --- the game -----------------------------------------------------------------------------------------------------
 
@@ -160,9 +197,16 @@ class JsonHandler(ClientHandler):
             former = self._room.take_up(self)
             if isinstance(former, JsonHandler):
                 self._game, self._wording.dialect = former._game, former._wording.dialect
+                self._reported = former._reported
+                self.report.happened(f"{self.title()}: goes on with a game, {self._game and self._game.course}")
         if self._game is None:
             raise GatewayError("no_game", "There is no game; send GAME_INVITATION first.")
         return self._game
+
+    def _report_result(self) -> None:
+        if self._game is not None and self._game.over and not self._reported:
+            self._reported = True
+            self.report.happened(f"{self.title()}: the game is over, {self._game.course}")
 
     def _leave_game(self) -> None:
         self._record()

@@ -64,4 +64,4 @@ def check(book: RuleBook) -> None:
 
 def door(lobby: SmackdownLobby, place: str = ANYBODY) -> GatewayDoor:
     """Return the door for TCP clients, or for the child processes of one name."""
-    return GatewayDoor(lambda peer: SmackdownHandler(peer, lobby, place))
+    return GatewayDoor(lambda peer: SmackdownHandler(peer, lobby, place), report=lobby.report)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Sequence
 from typing import Final
@@ -11,8 +10,6 @@ from salvo_gateways.client_handler import MAX_WAIT_SECONDS, ClientHandler
 from salvo_gateways.peer import Broken, ClientConnection
 from salvo_gateways.smackdown.match import ANYBODY, SmackdownLobby, SmackdownMatch
 from salvo_gateways.smackdown.referee import MAX_AHEAD
-
-log = logging.getLogger(__name__)
 
 #: How long a program may take to leave when its game is over.
 LEAVE_SECONDS: Final = 2.0
@@ -51,7 +48,7 @@ class SmackdownHandler(ClientHandler):
     def _take(self, answer: str | Broken) -> None:
         self._early.append(answer)
         if len(self._early) > MAX_AHEAD:
-            log.warning("%s: too many messages before the game", self.peer.name)
+            self.report.refused("too_many", f"{self.title()}: too many messages before the game")
             self._early.clear()
             self.end()
         self._hand_on()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -11,15 +10,22 @@ from typing import Final, Protocol
 from salvo.rules import RuleBook
 from salvo_gateways.bot_clients import BotClient
 from salvo_gateways.peer import Broken
+from salvo_gateways.report import GatewayReport
 from salvo_gateways.smackdown.referee import ANSWER_SECONDS, SIDES, SmackdownReferee
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
-
-log = logging.getLogger(__name__)
 
 #: The place of a client that is not started by the gateway, and so has no name.
 ANYBODY: Final = ""
 #: What a bot of ours is called.
 HOUSE: Final = "house"
+_RULES: Final = "for programs with another grid or fleet: --rules NAME, or a file"
+#: What is likely to help a program that forfeits, by the kind of it.
+_HINTS: Final = {
+    "late": "it may not flush its output after each line, as python -u does",
+    "not_an_answer": "what else it prints belongs on its standard error",
+    "off_grid": _RULES,
+    "wrong_number": _RULES,
+}
 
 
 class Client(Protocol):
@@ -33,6 +39,10 @@ class Client(Protocol):
     @property
     def can_play(self) -> bool:
         """Whether it has not hung up, or has answers ahead."""
+        ...
+
+    def title(self) -> str:
+        """Return what the log calls it."""
         ...
 
     def enter(self, match: SmackdownMatch, side: int) -> None:
@@ -67,6 +77,7 @@ class SmackdownLobby:
         self.book = book
         self.bot = bot
         self.transcripts = transcripts
+        self.report = GatewayReport()
         self._places = list(places)
         self._options = {"answer_seconds": answer_seconds, "opponent_first": opponent_first}
         self._waiting: defaultdict[str, deque[Client]] = defaultdict(deque)
@@ -82,6 +93,8 @@ class SmackdownLobby:
                 self._waiting[place] = deque(client for client in clients if client.can_play)
             needed = Counter(self._places)
             if any(len(self._waiting[place]) < number for place, number in needed.items()):
+                hint = "" if client.place else "; with --opponent BOT it would play a bot"
+                self.report.happened(f"{client.title()}: waits for another program{hint}")
                 return
             players = [self._waiting[place].popleft() for place in self._places]
         SmackdownMatch(self, players).begin(now)
@@ -131,15 +144,18 @@ class SmackdownMatch:
         self._lobby = lobby
         self._clients = clients
         self._names = [client.place or f"player-{side}" for side, client in enumerate(clients, start=1)]
+        self._titles = [client.title() for client in clients]
         self._bot: BotClient | None = None
         self._bot_answers: deque[str] = deque()
         self._lock = threading.RLock()
         self._referee = lobby.referee(self._send)
         if lobby.bot is not None:
             self._names.append(HOUSE)
+            self._titles.append(HOUSE)
             self._bot = lobby.bot(self._names[0])
 
     def begin(self, now: float) -> None:
+        self._lobby.report.happened(f"a game begins: {' and '.join(self._titles)}")
         with self._lock:
             for side, client in enumerate(self._clients):
                 client.enter(self, side)
@@ -180,9 +196,12 @@ class SmackdownMatch:
     def _record(self) -> None:
         forfeit = self._referee.forfeited
         if forfeit is not None:
-            log.warning("%s forfeits: %s", self._names[forfeit[0]], forfeit[1])
+            text = f"{self._titles[forfeit.side]} forfeits: {forfeit.text}"
+            self._lobby.report.refused(forfeit.kind, text, _HINTS.get(forfeit.kind, ""))
+        ends = (f"{title}: {result}" for title, result in zip(self._titles, self._referee.results, strict=True))
+        self._lobby.report.happened(f"the game is over after {self._referee.rounds} rounds; {', '.join(ends)}")
         for side, result in enumerate(self._referee.results):
-            self._lobby.note(self._names[side], result, finished=forfeit is None or forfeit[0] != side)
+            self._lobby.note(self._names[side], result, finished=forfeit is None or forfeit.side != side)
         if forfeit is not None:
             return
         fleets = {name: board.fleet for name, board in zip(self._names, self._referee.boards, strict=True)}

@@ -30,6 +30,18 @@ class RefereeQuery(NamedTuple):
     deadline: float
 
 
+class Forfeit(NamedTuple):
+    """What a side has lost by.
+
+    Attributes:
+        kind: ``late``, ``ended``, ``too_many``, or the error code of its answer.
+    """
+
+    side: int
+    kind: str
+    text: str
+
+
 class RefereeBoard:
     """A fleet and the shots at it."""
 
@@ -75,7 +87,7 @@ class SmackdownReferee:
             opponent_first: whether player 2 first reads of the shots on its board.
         """
         self.results: tuple[str, ...] = ()
-        self.forfeited: tuple[int, str] | None = None
+        self.forfeited: Forfeit | None = None
         self.boards: list[RefereeBoard] = []
         self.salvos: list[tuple[int, list[w.Cell]]] = []
         self._book = book
@@ -88,6 +100,11 @@ class SmackdownReferee:
         self._now = 0.0
         self._course = self._play()
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds were played to their end."""
+        return len(self.salvos) // len(SIDES)
+
     def begin(self, now: float) -> None:
         """Send what both sides read first, and ask player 1."""
         self._now = now
@@ -99,7 +116,7 @@ class SmackdownReferee:
         self._now = now
         self._ahead[side].append(answer)
         if len(self._ahead[side]) > MAX_AHEAD:
-            self._forfeit(side, f"more than {MAX_AHEAD} answers ahead of the queries")
+            self._forfeit(side, "too_many", f"more than {MAX_AHEAD} answers ahead of the queries")
         self._continue()
 
     def leave(self, side: int, now: float) -> None:
@@ -111,7 +128,7 @@ class SmackdownReferee:
     def tick(self, now: float) -> None:
         """Let a side lose that takes too long."""
         if self._query is not None and now > self._query.deadline:
-            self._forfeit(self._query.side, f"no {self._query.about} within {self._answer_seconds:g} s")
+            self._forfeit(self._query.side, "late", f"no {self._query.about} within {self._answer_seconds:g} s")
 
     # --- the course of a game ---------------------------------------------------------------------------------------
 
@@ -161,13 +178,13 @@ class SmackdownReferee:
             except StopIteration:
                 self._query = None
             except SalvoError as error:
-                self._forfeit(side, str(error))
+                self._forfeit(side, error.code, error.text)
         if self._query is not None and self._gone[self._query.side]:
-            self._forfeit(self._query.side, f"ended while its {self._query.about} were due")
+            self._forfeit(self._query.side, "ended", f"ended while its {self._query.about} were due")
 
-    def _forfeit(self, side: int, reason: str) -> None:
+    def _forfeit(self, side: int, kind: str, text: str) -> None:
         if not self.results:
-            self._query, self.forfeited = None, (side, reason)
+            self._query, self.forfeited = None, Forfeit(side, kind, text)
             self._end(*(w.LOST if other == side else w.WON for other in SIDES))
 
     def _end(self, *results: str) -> None:

@@ -109,4 +109,4 @@ def door(watch: TableWatch, book: RuleBook, *, title: str = "Salvo", most: int =
     if most < FEWEST_PLAYERS:
         raise GatewayError("bad_players", f"{most} players are no game; it takes {FEWEST_PLAYERS} or more")
     doorway = Doorway(book, title, most)
-    return GatewayDoor(lambda peer: XbsHandler(peer, watch, doorway))
+    return GatewayDoor(lambda peer: XbsHandler(peer, watch, doorway), report=watch.report)

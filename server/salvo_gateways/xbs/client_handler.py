@@ -13,8 +13,9 @@ from salvo.messages import State
 from salvo.rules import Fleet
 from salvo.view import Shot, View
 from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.report import hint_of_system
 from salvo_gateways.table_watch import TableWatch
-from salvo_gateways.xbs.doorway import Doorway, Taunts
+from salvo_gateways.xbs.doorway import ANSWERS, OUT_OF_TIME, Doorway, Taunts
 from salvo_gateways.xbs.game_report import GameNarrator
 from salvo_gateways.xbs.protocol_text import Names, XbsMessage, complete, notice, read, read_board, speakable, write
 from salvo_gateways.xbs.seated import SeatedHandler
@@ -93,7 +94,7 @@ class XbsHandler(SeatedHandler):
         """The system's server speaks first."""
         rules = self.watch.news.rules
         if rules is None or rules.book != self._book:
-            self._send_away("the rules of this table have changed")
+            self._send_away("the rules of this table have changed", "end the gateway, and start it again")
         else:
             self._send_game_info()
 
@@ -105,7 +106,7 @@ class XbsHandler(SeatedHandler):
         """Do what a message asks for; a client that sends anything else is sent away."""
         received = read(message)
         if received is None:
-            self._send_away("protocol error")
+            self._send_away("protocol error", hint_of_system(message, "xbs"))
             return
         match received.kind:
             case "G":
@@ -130,6 +131,9 @@ class XbsHandler(SeatedHandler):
         news = self.watch.news
         self._bounds = self._door.bounds(news)
         self.peer.send(self._door.game_info(news))
+
+    def title(self) -> str:
+        return f"{self.called} at {self.peer.name}" if self.called else self.peer.name
 
     def max_wait(self) -> float:
         return _LOOK_SECONDS if self._asked is not None or self._results_by else super().max_wait()
@@ -186,20 +190,20 @@ class XbsHandler(SeatedHandler):
         self._catch_up()
         view = self._report.view
         if self._stage is not ClientStage.PLAYING or view is None:
-            self._inform("game hasn't started" if self.watch.news.state is State.LOBBY else "it is not your turn!")
+            self._refuse("game hasn't started" if self.watch.news.state is State.LOBBY else "it is not your turn!")
             return
         x, y = received.number(2), received.number(3)
         grid = self._book.grid
         if not self._is_my_turn(view):
-            self._inform("it is not your turn!")
+            self._refuse("it is not your turn!")
         elif not (target := self._report.target(view, received.value(1))):
-            self._inform("invalid target player name")
+            self._refuse("invalid target player name")
         elif target == self._me:
-            self._inform("don't shoot at yourself!")
+            self._refuse("don't shoot at yourself!")
         elif not (1 <= x <= grid.width and 1 <= y <= grid.height):
-            self._inform("illegal coordinates")
+            self._refuse("illegal coordinates")
         elif (x, y) in view.marks(target):
-            self._inform("that spot has already been shot")
+            self._refuse("that spot has already been shot")
         else:
             self.session.fire([Shot(target, x, y)])
 
@@ -227,7 +231,7 @@ class XbsHandler(SeatedHandler):
         try:
             self.send_chat(text, hearer)
         except WireError as error:
-            self._inform("chat is off" if error.code == "chat_off" else speakable(error.text))
+            self._refuse("chat is off" if error.code == "chat_off" else speakable(error.text))
 
     # --- what happens at the table --------------------------------------------------------------------------------
 
@@ -337,26 +341,41 @@ class XbsHandler(SeatedHandler):
         if self._back:
             self.peer.send(write("Y", complete(fleet, view.incoming if view is not None else ())))
         self._stage = ClientStage.WAITING
+        self.report.happened(f"{self.title()}: {'comes back' if self._back else 'takes part'}{self._seat_shown()}")
         unsaid, self._unsaid = self._unsaid, []
         for to, text in unsaid:
             self._speak(to, text)
+
+    def _seat_shown(self) -> str:
+        return "" if self._me == self.called else f", as {self._me}"
 
     def _turn_away(self) -> None:
         self.stand_up()
         line, self._sent_away = self._sent_away, ""
         self._asked = None
         self._listed, self._taken_by, self._unsaid = None, None, []
+        hint = self._door.hint(line.removeprefix("E|"), self.watch.news)
         if line.startswith("E|"):
             self._stage = ClientStage.OUTSIDE
             self.peer.send(line)
+            self._report_refusal(line.removeprefix("E|"), hint)
         else:
             self._stage = ClientStage.DONE
-            self._send_away(line)
+            self._send_away(line, hint)
 
-    def _send_away(self, line: str) -> None:
+    def _send_away(self, line: str, hint: str = "") -> None:
         """Say why, and hang up; a player stays in a running game, and may come back."""
         self.peer.send(line)
+        self._report_refusal(line, hint)
         self.end()
+
+    def _refuse(self, text: str) -> None:
+        """Say why something is not done."""
+        self._inform(text)
+        self._report_refusal(text)
+
+    def _report_refusal(self, text: str, hint: str = "") -> None:
+        self.report.refused(text if text in ANSWERS else "other", f"{self.title()}: {text}", hint)
 
     def _refused(self, code: str, text: str) -> None:
         if self._stage is ClientStage.JOINING:
@@ -364,8 +383,10 @@ class XbsHandler(SeatedHandler):
                 self._sent_away = "game is full"
             elif code in ("not_in_roster", "sealed_required"):
                 self._sent_away = write("E", speakable(text))
-        elif self._stage is ClientStage.PLAYING and code != "turn_timeout":  # of which the turn's result tells
-            self._inform(speakable(text))
+        elif self._stage is ClientStage.PLAYING and code == "turn_timeout":  # of which the turn's result tells
+            self._report_refusal(OUT_OF_TIME, self._door.hint(OUT_OF_TIME, self.watch.news))
+        elif self._stage is ClientStage.PLAYING:
+            self._refuse(speakable(text))
 
     def _pass_on(self, sender: str, text: str, *, private: bool) -> None:
         """Pass on a line of chat, except the client's own."""

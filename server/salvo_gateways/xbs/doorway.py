@@ -20,6 +20,17 @@ VERSION: Final = "2.0.0"
 FEWEST_PLAYERS: Final = 2
 #: A client that wants to join waits for a result that stays no longer than this; the system's own server has none.
 MAX_REOPENING_SECONDS: Final = 5
+#: What the log has of a turn without a shot; the client reads it of its result.
+OUT_OF_TIME: Final = "out of time"
+#: What clients are answered, and the log has once a second each.
+ANSWERS: Final = frozenset(
+    {
+        *("game is full", "game is already started", "invalid board", "protocol error", "invalid name"),
+        *("name too long", "name in use", "the table does not answer", "the rules of this table have changed"),
+        *("game hasn't started", "it is not your turn!", "invalid target player name", "don't shoot at yourself!"),
+        *("illegal coordinates", "that spot has already been shot", "chat is off", OUT_OF_TIME),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,28 @@ class Doorway:
             len(book.fleet),
             *(f"{ship.name.upper()}{ship.length}" for ship in book.fleet),
         )
+
+    def hint(self, answer: str, news: TableNews) -> str:
+        """Return what is likely to help a client with this answer; empty where nothing is known."""
+        match answer:
+            case "game is full" if news.wanted is None:
+                return f"--most is {self.most}"
+            case "game is full":
+                return f"the server begins with {news.wanted}: salvo serve --players"
+            case "game is already started" if news.state is State.OVER and news.rules is not None:
+                over = f"a result stands for {news.rules.over_seconds} s"
+                return f"{over}: salvo serve --over-seconds {MAX_REOPENING_SECONDS} lets clients wait for the next game"
+            case "invalid board":
+                boats = " ".join(f"{ship.name.upper()}{ship.length}" for ship in self.book.fleet)
+                size = f"{self.book.grid.width} x {self.book.grid.height}"
+                return f"the rules {self.book.name} have {size} and {boats}: salvo serve --rules"
+            case "name too long":
+                return f"names have {self.book.grid.width} bytes, as many as boards have columns"
+            case "the table does not answer":
+                return "is its server there? --broker, --table"
+            case _ if answer == OUT_OF_TIME and news.rules is not None:
+                return f"a turn has {news.rules.turn_seconds} s, and people take longer: salvo serve --turn-seconds 300"
+        return ""
 
     def seat_of(self, name: str, watch: TableWatch) -> str:
         """Return a client's name at the table, where spellings of one name exclude one another; here they do not."""

@@ -47,7 +47,8 @@ def _with_cards(command: _Command) -> _Command:
             "--url",
             metavar="URL",
             envvar="SALVO_JOIN",
-            help="The broker's address that teams type, mqtt://HOST:PORT.  [default: SALVO_JOIN, or the running server's]",
+            help="The broker's address that teams type, mqtt://HOST:PORT.  "
+            "[default: SALVO_JOIN, or the running server's]",
         ),
         click.option(
             "--cards",

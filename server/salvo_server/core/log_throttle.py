@@ -17,8 +17,10 @@ class Throttle:
         counts: how often each kind has happened.
     """
 
-    def __init__(self, log: logging.Logger) -> None:
+    def __init__(self, log: logging.Logger, pause_seconds: float | None = None) -> None:
+        """Begin; ``pause_seconds`` is :data:`PAUSE_SECONDS` where it is not given."""
         self.counts: Counter[str] = Counter()
+        self._pause_seconds = PAUSE_SECONDS if pause_seconds is None else pause_seconds
         self._log = log
         self._logged: dict[str, tuple[float, int]] = {}
 
@@ -26,8 +28,8 @@ class Throttle:
         """Warn, unless the same kind was logged just now; ``kind`` is chosen by the program, never by a client."""
         self.counts[kind] += 1
         now, count = time.monotonic(), self.counts[kind]
-        logged_at, logged_count = self._logged.get(kind, (-PAUSE_SECONDS, count - 1))
-        if now - logged_at < PAUSE_SECONDS:
+        logged_at, logged_count = self._logged.get(kind, (-self._pause_seconds, count - 1))
+        if now - logged_at < self._pause_seconds:
             return
         self._logged[kind] = now, count
         left_out = count - logged_count - 1
