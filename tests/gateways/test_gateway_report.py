@@ -12,6 +12,7 @@ from gateways.gateway_hall import Hall, Program, Stage
 from salvo import bot_sources
 from salvo import messages as m
 from salvo.rules import ALTERNATE, SMACKDOWN, SPACED, STREAK, XBS, RuleBook
+from salvo.view import Shot, View
 from salvo_gateways import classic, jsonline, smackdown, xbs
 from salvo_gateways.classic import ClassicRole
 from salvo_gateways.report import LINES, GatewayReport, hint_of_system
@@ -141,6 +142,68 @@ def test_a_program_of_the_two_player_game_that_does_not_fit_reads_which_option_d
     program.say(said)
     assert warnings(caplog)[0].endswith(hint)
     assert program.hear_all()[-1] == "E"
+
+
+def test_a_gateway_that_ends_sends_its_program_the_exit(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage()
+    program = stage.come(classic.door(SPACED, Hunter), "program")
+    program.say("C")
+    program.say("D")
+    assert [message[0] for message in program.hear_all()] == ["Z", "D", "S"]
+    program.handler.dismiss()
+    stage.settle()
+    assert program.hear_all() == ["E"]
+    assert lines(caplog) == [
+        "program: connected",
+        "program: game 1 begins, the gateway shoots first",
+        "program: hung up on, the gateway ends; its game ends, not over after 0 shots",
+    ]
+
+
+class Left(SystemExit):
+    """What ends a program's thread."""
+
+
+class Leaving(Hunter):
+    """A person who has left, as the program's thread knows it."""
+
+    def choose_salvo(self, view: View) -> list[Shot]:
+        raise Left
+
+
+def test_a_person_who_leaves_in_mid_game_sends_the_exit() -> None:
+    program = Stage().come(classic.door(SPACED, Leaving), "program")
+    program.say("C")
+    program.say("D")
+    assert program.hear_all() == ["Z", "D", "E"]
+    assert program.ended
+
+
+@pytest.mark.parametrize("rounds", [None, 2])
+def test_a_person_who_leads_restarts_and_no_clock_does(rounds: int | None) -> None:
+    stage, chosen = Stage(), [False]
+    house = bot_sources.load(f"{SCRIPTS}:Corners")
+    opening = classic.door(SPACED, house, rounds=rounds, end_seconds=5, restarts=lambda: chosen[0])
+    program = stage.come(opening, "program")
+    program.say("C")
+    lose(program)
+    stage.wait(100)
+    assert program.hear_all() == []
+    chosen[0] = True
+    stage.settle()
+    assert program.hear_all() == ["Z", "D"]
+
+
+def lose(program: Program) -> None:
+    """Sink all ships of the script, which misses."""
+    ships = ("A1", "A2", "A3", "A4", "A6", "A7", "C1", "C2", "E2", "E3", "E4", "E5", "E6", "F7", "G7", "H7")
+    program.say("D")
+    assert [program.hear(), program.hear()] == ["Z", "D"]
+    for target in ships:
+        program.say(f"R{program.hear()[1:]}M")
+        program.say(f"S{target}")
+        reply = program.hear()
+    assert reply == "RH7ECruiser"
 
 
 # --- Code Smackdown ---------------------------------------------------------------------------------------------------

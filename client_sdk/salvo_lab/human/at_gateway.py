@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from threading import Event
+from typing import Final
 
 from salvo.messages import SalvoResolved
 from salvo.player import Answer, Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
 from salvo_display.opener import opener
-from salvo_lab.human.channel import Channel, Link, Notice, Over, PersonLeft
+from salvo_lab.human.channel import Again, Channel, Link, Notice, Over, PersonLeft
 from salvo_lab.human.local import Human
 from salvo_lab.human.skins import skin
+
+#: Whose part it is to restart, in the words of the title.
+LEADER: Final = "server"
 
 
 class Place:
@@ -35,7 +39,12 @@ class Place:
 
     def player(self) -> Bot:
         """Return the person's player for one game."""
-        return _Player(self._desk)
+        return _Player(self._desk, leads=self._role == LEADER)
+
+    def restarts(self) -> bool:
+        """Whether the person, who leads, has asked for another game since it was asked last."""
+        with _ending_the_thread():
+            return any(isinstance(answer, Again) for answer in self._desk.answers())
 
     def is_alone(self) -> None:
         """Show that no program is connected."""
@@ -67,6 +76,10 @@ def _ending_the_thread() -> Iterator[None]:
 class _Player(Human):
     """Asks the person at the desk, and shows it the end of its game."""
 
+    def __init__(self, desk: Channel, *, leads: bool) -> None:
+        super().__init__(desk)
+        self._leads = leads
+
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Ask for a fleet: somebody has come to play."""
         self._desk.show(Link(""))
@@ -84,4 +97,4 @@ class _Player(Human):
         if result.defeated and self._view is not None:
             places = {name: 1 + (name in result.defeated) for name in self._view.players}
             winner = next(name for name, place in places.items() if place == 1)
-            self._desk.show(Over(self._view.game, winner, places))
+            self._desk.show(Over(self._view.game, winner, places, again=self._leads))

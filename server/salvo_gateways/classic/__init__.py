@@ -8,11 +8,12 @@ leads and begins, and a program its client; or the other way round.
     D  set-up is done; when both have sent it the game begins, with the server and then by turns from game to game
     S  a shot: row letter and column, ``a`` for 10
     R  what came of it: M, H, S and the ship's name, E and the name of the last one; M again where was shot at before
-    E  goodbye
+    E  goodbye, also when the gateway ends or its person leaves
 
 A message that is not understood, is out of turn, or cannot be true for any fleet, is answered with E, which ends the
-game. So does a broken connection. Some seconds after a game, in which people see its end, the gateway as server begins
-the next one, or sends E after the given number. As client it calls a program, and calls again when that has ended.
+game. So does a broken connection. A person at a gateway that is server restarts or exits at the end of a game. With a
+bot the gateway begins the next one after some seconds, in which people see the end, or sends E after the given number.
+As client it calls a program, and calls again when that has ended.
 
 The program never shows its fleet, so the gateway referees the game itself, without a table
 (:mod:`salvo_gateways.hidden_fleet`); the opponent is a bot, or a person at the gateway.
@@ -45,6 +46,7 @@ def door(
     end_seconds: float = END_SECONDS,
     bus: bool = False,
     parted: Callable[[], None] = lambda: None,
+    restarts: Callable[[], bool] | None = None,
     transcripts: Transcripts = NO_TRANSCRIPTS,
 ) -> GatewayDoor:
     """Return a door to games by a ruleset.
@@ -56,6 +58,8 @@ def door(
         end_seconds: as server, from the end of a game to the next set-up or E.
         bus: whether messages come over the bus.
         parted: called when a program has left.
+        restarts: as server with a person, whether that has chosen the next game since the end of the last one; without
+            it, and after the last of ``rounds``, ``end_seconds`` decide.
 
     Raises:
         GatewayError: ``wrong_rules``: the protocol cannot express the rules.
@@ -63,7 +67,9 @@ def door(
     check(book)
     room = Room(book, opponent, transcripts)
     return GatewayDoor(
-        lambda peer: ClassicHandler(peer, room, role, rounds=rounds, end_seconds=end_seconds, parted=parted),
+        lambda peer: ClassicHandler(
+            peer, room, role, rounds=rounds, end_seconds=end_seconds, parted=parted, restarts=restarts
+        ),
         Frames if bus else lambda: Lines(MAX_BYTES),
     )
 

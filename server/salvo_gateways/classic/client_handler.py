@@ -56,6 +56,7 @@ class ClassicHandler(ClientHandler):
         rounds: int | None,
         end_seconds: float,
         parted: Callable[[], None],
+        restarts: Callable[[], bool] | None,
     ) -> None:
         super().__init__(peer)
         self._room = room
@@ -63,6 +64,7 @@ class ClassicHandler(ClientHandler):
         self._rounds = rounds
         self._end_seconds = end_seconds
         self._parted = parted
+        self._restarts = restarts
         self._state = _State.CONNECT
         self._game: HiddenGame | None = None
         self._placed: PlacedFleet | None = None
@@ -90,13 +92,15 @@ class ClassicHandler(ClientHandler):
             self._sent_at = now
             self.peer.send(w.CLIENT)
         elif self._state is _State.ENDED and self._role is ClassicRole.SERVER:
-            if now - self._ended_at >= self._end_seconds:
+            if self._is_end_seen(now):
                 self._restart_or_exit()
         elif self._state is _State.SETUP and not self._done:
             self._be_done()
 
     def disconnected(self) -> None:
-        """A lost program counts as one that sent E."""
+        """A lost program counts as one that sent E; one whose gateway ends, or whose person leaves, is sent E."""
+        if self.dismissed:
+            self.peer.send(w.EXIT)
         self._room.leave(self)
         self._parted()
 
@@ -204,6 +208,12 @@ class ClassicHandler(ClientHandler):
         self._played += 1
         if self._role is ClassicRole.CLIENT:
             self._room.leave(self)
+
+    def _is_end_seen(self, now: float) -> bool:
+        """Whether the end of a game stood long enough, or the person, who leads, has chosen to restart."""
+        if self._restarts is None or self._played == self._rounds:  # there is no other game to choose
+            return now - self._ended_at >= self._end_seconds
+        return self._restarts()
 
     def _restart_or_exit(self) -> None:
         """Do as server what a leader chooses at the end."""

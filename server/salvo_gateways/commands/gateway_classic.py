@@ -46,6 +46,11 @@ if TYPE_CHECKING:
             "as server, which is called; say --role client, too",
         ),
         Unused("browser", lambda given: given["opponent"] != HUMAN, f"for a bot; name {HUMAN} as --opponent, too"),
+        Unused(
+            "end_seconds",
+            lambda given: given["opponent"] == HUMAN and given["rounds"] is None,
+            f"with --opponent {HUMAN}, who decides about the next game; leave it out",
+        ),
         Unused("rounds", lambda given: given["role"] == ClassicRole.CLIENT, "as client: the server ends; leave it out"),
         Unused(
             "end_seconds",
@@ -79,7 +84,7 @@ if TYPE_CHECKING:
     type=Number(0),
     default=END_SECONDS,
     show_default=True,
-    help="As server, from the end of a game, which people want to see, to the next set-up.",
+    help=f"As server, from the end of a game, which people want to see, to the next set-up; {HUMAN} decides instead.",
 )
 @rules_option("spaced", check)
 @transcripts_option
@@ -114,6 +119,7 @@ def command(
         end_seconds=end_seconds,
         bus=bus is not None,
         parted=_ignore if person is None else person.is_alone,
+        restarts=None if person is None else person.restarts,
         transcripts=Transcripts("classic", transcripts),
     )
     host = Host(opening)
