@@ -38,9 +38,10 @@ class GatewayReport:
 
     def happened(self, text: str) -> None:
         """Report what a client or a game does, unless too much happens."""
+        text = printable(text)
         with self._lock:
             if self._lines.take(_now_ms()):
-                log.info("%s", printable(text))
+                log.info("%s", text)
             else:
                 self._seldom.warn("flood", f"clients come and go faster than lines are written; not reported: {text}")
 

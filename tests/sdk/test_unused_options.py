@@ -38,6 +38,7 @@ USELESS = {
     "gateway classic --role client --bus 234.7.6.5:1 --call 127.0.0.1:1": "--call",
     "gateway classic --role client --call 127.0.0.1:1 --listen 127.0.0.1:2": "--listen",
     "gateway xbs --ca ca.pem --broker h:1883": "--ca",
+    "gateway classic --opponent human --end-seconds 1": "--end-seconds",
     "league show --logs game.proof.jsonl --journal a.journal": "--journal",
     "league show --logs game.proof.jsonl --config c.toml": "--config",
     "backup b.tar.gz --no-database": "--no-database",

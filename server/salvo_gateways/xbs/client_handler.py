@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Final
 
 from salvo import messages as m
-from salvo.errors import SalvoError, WireError
+from salvo.errors import SalvoError, WireError, printable
 from salvo.events import Event, FleetWanted, GameEnded, HostSeen, Refused, Said, SalvoReported, ServerSeen
 from salvo.messages import State
 from salvo.rules import Fleet
@@ -133,7 +133,7 @@ class XbsHandler(SeatedHandler):
         self.peer.send(self._door.game_info(news))
 
     def title(self) -> str:
-        return f"{self.called} at {self.peer.name}" if self.called else self.peer.name
+        return f"{printable(self.called, 40)} at {self.peer.name}" if self.called else self.peer.name
 
     def max_wait(self) -> float:
         return _LOOK_SECONDS if self._asked is not None or self._results_by else super().max_wait()

@@ -84,7 +84,7 @@ class Doorway:
             case "game is full" if news.wanted is None:
                 return f"--most is {self.most}"
             case "game is full":
-                return f"the server begins with {news.wanted}: salvo serve --players"
+                return f"a game has {news.wanted} players by salvo serve --players, or by a host"
             case "game is already started" if news.state is State.OVER and news.rules is not None:
                 over = f"a result stands for {news.rules.over_seconds} s"
                 return f"{over}: salvo serve --over-seconds {MAX_REOPENING_SECONDS} lets clients wait for the next game"
