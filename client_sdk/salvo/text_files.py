@@ -22,6 +22,14 @@ _MEANT: Final = {
     "Illegal character '\\n'": "a text has no closing quote",
     "Invalid value": "not a value; a value is a number, true, false, a list, or a text in quotes",
 }
+#: Of a TOML file: one line for each of 500 bots takes less than half of it.
+MAX_TOML_BYTES: Final = 65_536
+#: Of a line of one: tomllib's time grows with the square of a dotted key's parts.
+MAX_TOML_DOTS: Final = 200
+#: Tables and lists within each other; ours are at most three.
+MAX_TOML_DEPTH: Final = 16
+#: What TOML promises for an integer.
+_INTEGERS: Final = range(-(2**63), 2**63)
 
 
 def read_text(path: Path) -> str:
@@ -67,10 +75,44 @@ def read_toml(path: Path, error: Callable[[str], Exception]) -> tuple[str, dict[
     import tomllib  # programs that only play need it not
 
     try:
-        text = read_text(path)
-        return text, tomllib.loads(text)
-    except (OSError, ValueError) as reason:  # no UTF-8 and no TOML are ValueErrors, too
+        with path.open("rb") as file:
+            content = file.read(MAX_TOML_BYTES + 1)
+        if len(content) > MAX_TOML_BYTES:
+            raise error(f"{path} is larger than {MAX_TOML_BYTES // 1024} kB; is it the right file?")
+        text = text_of(content)
+    except (OSError, UnicodeDecodeError) as reason:
         raise error(unread(path, reason)) from None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > MAX_TOML_DOTS:
+            raise error(f"{path}, line {number}: more than {MAX_TOML_DOTS} dots; write a long list in several lines")
+    try:
+        values = tomllib.loads(text)
+        _check_bounds(values)
+    except tomllib.TOMLDecodeError as reason:
+        raise error(unread(path, reason)) from None
+    except RecursionError:
+        raise error(f"{path}: lists or tables are nested more than {MAX_TOML_DEPTH} deep") from None
+    except ValueError:  # of int, too, which reads no more than 4,300 digits
+        raise error(f"{path}: an integer has more than 64 bits") from None
+    return text, values
+
+
+def _check_bounds(values: dict[str, Any]) -> None:
+    """Check what was read, all of which an error may print.
+
+    Raises:
+        RecursionError: it is nested too deep.
+        ValueError: an integer is too large.
+    """
+    rest: list[tuple[Any, int]] = [(values, 0)]
+    while rest:
+        value, depth = rest.pop()
+        if depth > MAX_TOML_DEPTH:
+            raise RecursionError
+        if isinstance(value, int) and value not in _INTEGERS:
+            raise ValueError
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        rest += ((each, depth + 1) for each in inner)
 
 
 def lines_of(file: IO[bytes] | BufferedIOBase, longest: int = -1) -> Iterator[bytes]:

@@ -89,6 +89,29 @@ def test_a_text_is_read_as_any_editor_saves_it(kind: str, tmp_path: Path) -> Non
         assert read(path) == as_written, editor
 
 
+#: What costs much to read, or breaks what reads it, and what the error says of it.
+HOSTILE: Final = {
+    "too large": (b"#" * 65_537, "is larger than 64 kB"),
+    "a key of many parts": (b"a." * 20_000 + b"a = 1", "line 1: more than 200 dots"),
+    "a list in lists": (b"a = " + b"[" * 5_000, "nested more than 16 deep"),
+    "a table in tables": (b"[" + b".".join([b"a"] * 17) + b"]\n", "nested more than 16 deep"),
+    "many digits": (b"a = " + b"1" * 5_000, "an integer has more than 64 bits"),
+    "many digits in another base": (b"a = [{b = 0x" + b"f" * 5_000 + b"}]", "an integer has more than 64 bits"),
+    "the first integer that is too large": (b"a = 9223372036854775808", "an integer has more than 64 bits"),
+}
+
+
+@pytest.mark.parametrize("kind", ["settings", "ruleset", "tournament"])
+@pytest.mark.parametrize(("content", "text"), HOSTILE.values(), ids=HOSTILE)
+def test_what_no_toml_file_needs_is_refused_in_one_line(kind: str, content: bytes, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.toml"
+    path.write_bytes(content)
+    with pytest.raises(SalvoError) as caught:
+        TEXTS[kind][1](path)
+    assert text in caught.value.text
+    assert len(caught.value.text) < len(str(path)) + 100
+
+
 def _transcript(path: Path) -> None:
     _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, seed=7)
     write_transcript(path, header, steps)
