@@ -38,6 +38,7 @@ from uuid import uuid4
 from salvo.bot_sources import is_program
 from salvo.distribution import PACKAGES
 from salvo.errors import BotError, MissingExtra, SalvoError
+from salvo.net.addresses import split_url
 from salvo.programs.linux import cores
 from salvo.text_files import missing_file
 from salvo.versions import code_files, contents_of, keep_content, path_of, split
@@ -497,13 +498,13 @@ def security_for(url: str, tls: Path | None) -> Security:
             missing.
         MissingExtra: ``cluster`` is not installed.
     """
-    parts = urlsplit(url)
     try:
-        there = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port is not None
-    except ValueError:
-        there = False
+        parts = split_url(url, least_port=0)
+    except ValueError as error:
+        raise SalvoError("bad_lab_url", f"{url[:200]!r}: {error}") from None
+    there = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port is not None
     if not there or parts.path or parts.username:
-        raise SalvoError("bad_lab_url", f"{url!r} is no tls://HOST:PORT")
+        raise SalvoError("bad_lab_url", f"{url[:200]!r} is no tls://HOST:PORT")
     if parts.scheme == "tcp" or tls is None:
         fix = f"salvo tls DIR --host {parts.hostname}; copy DIR to all hosts, and give tls://{parts.netloc} --tls DIR"
         raise SalvoError("lab_without_tls", f"{url}: anyone who reaches it could run code without TLS. {fix}")

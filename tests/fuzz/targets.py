@@ -252,9 +252,11 @@ def _recap(data: bytes) -> None:
 def _broker_url(data: bytes) -> None:
     text = data.decode(errors="replace")
     with _refused(ConnectionLost):
-        assert str(BrokerUrl.parse(text))
+        url = BrokerUrl.parse(text)
+        assert BrokerUrl.parse(str(url)).address == url.address
+        url.host.encode("idna")  # as a resolver begins
     with _refused(SalvoError):
-        split_address(text)
+        split_address(text)[0].encode("idna")
 
 
 # --- files --------------------------------------------------------------------------------------------------------

@@ -57,6 +57,8 @@ def test_a_bot_that_cannot_be_sent_to_other_hosts_is_refused(tmp_path: Path) -> 
         ("tcp://127.0.0.1", None, "bad_lab_url"),
         ("tcp://127.0.0.1:many", None, "bad_lab_url"),
         ("mqtt://127.0.0.1:1", None, "bad_lab_url"),
+        ("tls://lab..example:1", None, "bad_lab_url"),
+        ("tls://[::1:1", None, "bad_lab_url"),
         ("tcp://192.0.2.1:8786", None, "lab_without_tls"),
         ("tcp://0.0.0.0:8786", None, "lab_without_tls"),
         ("tcp://lab.example:8786", None, "lab_without_tls"),

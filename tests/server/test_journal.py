@@ -363,6 +363,9 @@ def test_a_commit_whose_answer_was_lost_can_be_repeated(journal: DatabaseJournal
         "a b://u:PASSWORD@h",
         "mysql://u:PASSWORD@h/db",
         "postgresql+nonsense://u:PASSWORD@h/db",
+        "postgresql://u:PASSWORD@a..b/db",
+        "postgresql://u:PASSWORD@h:0/db",
+        "postgresql://u:PASSWORD@h:99999/db",
     ],
 )
 @pytest.mark.parametrize("opened_by", [DatabaseJournal, JournalReader])

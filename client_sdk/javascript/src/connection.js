@@ -4,6 +4,9 @@ import mqtt from "mqtt";
 import { SalvoError } from "./errors.js";
 
 const PORTS = /** @type {{[scheme: string]: number}} */ ({ "mqtt:": 1883, "mqtts:": 8883, "ws:": 80, "wss:": 443 });
+/** Names have parts of 1 to 63 characters; an IPv6 address stands in brackets, where `URL` has checked it. */
+const HOST = /^(?:[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?|\[[0-9A-Fa-f:.]+\])$/;
+const MAX_NAME = 253;
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 5000;
 /** A connection that has lasted this long, in milliseconds, was no failed attempt. */
@@ -18,14 +21,9 @@ const CLOSING = 1000;
 export class BrokerUrl {
   /** @param {string} url `mqtt://HOST:PORT`, `mqtts://`, `ws://` or `wss://`; `HOST:PORT` alone is `mqtt://` @throws {SalvoError} `bad_url` */
   constructor(url) {
-    let parts = null;
-    try {
-      parts = new URL(url.includes("://") ? url : `mqtt://${url}`);
-    } catch {
-      // refused below
-    }
-    if (parts === null || !(parts.protocol in PORTS) || !parts.hostname) {
-      throw new SalvoError("bad_url", `"${url.replace(/\/\/.*@/, "//")}" is not mqtt://HOST:PORT, mqtts://, ws:// or wss://`);
+    const parts = read(url.trim());
+    if (parts === null) {
+      throw new SalvoError("bad_url", `"${url.replace(/^([a-z]*:\/\/)?.*@/, "$1")}" is not mqtt://HOST:PORT, mqtts://, ws:// or wss://`);
     }
     this.scheme = parts.protocol.slice(0, -1);
     this.encrypted = this.scheme === "mqtts" || this.scheme === "wss";
@@ -35,6 +33,19 @@ export class BrokerUrl {
     this.text = `${this.scheme}://${this.address}${this.scheme.startsWith("ws") ? path : ""}`;
     this.username = parts.username ? decodeURIComponent(parts.username) : null;
     this.password = parts.password ? decodeURIComponent(parts.password) : null;
+  }
+}
+
+/** The parts of a broker's address; null where one of them cannot be used. @param {string} url */
+function read(url) {
+  try {
+    const parts = new URL(url.includes("://") ? url : `mqtt://${url}`);
+    decodeURIComponent(parts.username + parts.password); // throws where a % has no number behind
+    const named = parts.hostname.length <= MAX_NAME && HOST.test(parts.hostname);
+    const beyond = parts.search || parts.hash || (parts.protocol.startsWith("mqtt") && parts.pathname.length > 1);
+    return parts.protocol in PORTS && named && parts.port !== "0" && !beyond ? parts : null;
+  } catch {
+    return null;
   }
 }
 

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, Final, Literal, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 import paho.mqtt.client as paho
 from paho.mqtt.client import convert_disconnect_error_code_to_reason_code
@@ -31,6 +31,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from salvo.errors import ConnectionLost
 from salvo.net import tls
+from salvo.net.addresses import split_url
 from salvo.net.buffered_socket import BufferedSocket
 from salvo.net.inbound import Inbound
 from salvo.net.takeover import DECIDE_SECONDS, Takeovers
@@ -38,6 +39,11 @@ from salvo.net.takeover import DECIDE_SECONDS, Takeovers
 log = logging.getLogger(__name__)
 
 _PORTS: Final = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443}
+_WEB: Final = ("ws", "wss")
+#: What the line of a request can have behind its method.
+_PATH: Final = re.compile(r"[!-~]*")
+#: Of a user or password (MQTT 3.1.1, 1.5.3).
+_MAX_STRING_BYTES: Final = 65_535
 #: How long one attempt to reach the broker may take, TCP and MQTT handshake together.
 CONNECT_SECONDS: Final = 5.0
 #: Longest pause after the first failed attempt; it doubles with each.
@@ -82,26 +88,21 @@ class BrokerUrl(NamedTuple):
         Raises:
             ConnectionLost: ``bad_url``.
         """
+        text = url.strip()
         try:
-            parts = urlsplit(url if "://" in url else f"mqtt://{url}")
-            port = parts.port
+            parts = split_url(text if "://" in text else f"mqtt://{text}")
+            if parts.scheme not in _PORTS or not parts.hostname:
+                raise ValueError("it is not mqtt://HOST:PORT, mqtts://, ws:// or wss://")
+            path = _path(parts)
+            username, password = map(_credential, (parts.username, parts.password))
+            if password and not username:
+                raise ValueError("it has a password and no user")
         except ValueError as error:
-            raise ConnectionLost("bad_url", f"{without_password(url)!r}: {error}") from None
-        if parts.scheme not in _PORTS or not parts.hostname:
-            raise ConnectionLost(
-                "bad_url", f"{without_password(url)!r} is not mqtt://HOST:PORT, mqtts://, ws:// or wss://"
-            )
-        return cls(
-            parts.scheme,
-            parts.hostname,
-            port or _PORTS[parts.scheme],
-            parts.path or "/mqtt",
-            unquote(parts.username) if parts.username else None,
-            unquote(parts.password) if parts.password else None,
-        )
+            raise ConnectionLost("bad_url", f"{without_password(text)[:200]!r}: {error}") from None
+        return cls(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme], path, username, password)
 
     def __str__(self) -> str:
-        path = self.path if self.scheme in ("ws", "wss") else ""
+        path = self.path if self.scheme in _WEB else ""
         return f"{self.scheme}://{self._host}:{self.port}{path}"
 
     def __repr__(self) -> str:
@@ -115,6 +116,31 @@ class BrokerUrl(NamedTuple):
     @property
     def _host(self) -> str:
         return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def _path(parts: SplitResult) -> str:
+    """Return where a broker has MQTT over WebSocket, as the request for it has it.
+
+    Raises:
+        ValueError: no request can have it, or nothing reads it.
+    """
+    if parts.query or parts.fragment or (parts.scheme not in _WEB and parts.path.strip("/")):
+        raise ValueError("behind HOST:PORT is nothing, and with ws:// and wss:// a path alone")
+    if _PATH.fullmatch(parts.path) is None:
+        raise ValueError("its path has other characters than a request can have")
+    return parts.path or "/mqtt"
+
+
+def _credential(text: str | None) -> str | None:
+    """Return a user or password as CONNECT has it; None for an empty one.
+
+    Raises:
+        ValueError: CONNECT cannot have it.
+    """
+    word = unquote(text or "")
+    if "\0" in word or len(word.encode()) > _MAX_STRING_BYTES:
+        raise ValueError("MQTT cannot send its user or password")
+    return word or None
 
 
 def without_password(url: str) -> str:
@@ -201,7 +227,7 @@ class Connection:
             self._client.will_set(will[0], will[1], qos=1, retain=True)
 
     def _make_client(self, client_id: str, clean_session: bool) -> _Client:
-        web = self.url.scheme in ("ws", "wss")
+        web = self.url.scheme in _WEB
         client = _Client(
             CallbackAPIVersion.VERSION2,
             client_id=client_id,

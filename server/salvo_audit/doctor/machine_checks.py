@@ -136,7 +136,7 @@ def check_ports(target: ExaminedContest) -> Iterator[CheckFinding]:
     if settings is None or settings.broker is not None:
         yield skipped("ports", "the broker is not the embedded one of this machine")
         return
-    if target.url.port != int(settings.listen.rpartition(":")[2] or 0):
+    if str(target.url.port) != settings.listen.rpartition(":")[2]:
         yield skipped("ports", f"these settings have the embedded broker on {settings.listen}, not on {target.url}")
         return
     for address in filter(None, (settings.listen, settings.websocket)):

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 import click
 
@@ -15,7 +14,8 @@ from salvo.cli.checked import Checked, Suggesting
 from salvo.cli.options import json_option
 from salvo.cli.output import Integer, check_page, write_page
 from salvo.errors import SalvoError
-from salvo.net.mqtt import BrokerUrl
+from salvo.net.addresses import split_web_url
+from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.roles_and_rights import Role
 from salvo.unused_options import Unused, is_unset
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
@@ -304,10 +304,9 @@ def _web_address(text: str) -> str:
         SalvoError: ``bad_url``.
     """
     try:
-        parts = urlsplit(text)
-        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        good = False
-    if not good or len(text) > _MAX_WEB_ADDRESS or not text.isprintable() or set(text) & set(" @?#"):
-        raise SalvoError("bad_url", f"--web {text[:80]!r} is not http://HOST:PORT or https://HOST:PORT")
+        split_web_url(text)
+        if len(text) > _MAX_WEB_ADDRESS or not text.isprintable() or " " in text:
+            raise ValueError("it is too long for a card, or has spaces")
+    except ValueError as error:
+        raise SalvoError("bad_url", f"--web {without_password(text)[:80]!r}: {error}") from None
     return text.rstrip("/")

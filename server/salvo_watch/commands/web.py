@@ -8,7 +8,7 @@ import os
 import socket
 from pathlib import Path
 from random import Random
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import click
 
@@ -16,7 +16,8 @@ from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
 from salvo.cli.options import CA, json_option
 from salvo.cli.output import end_with_input, given_secret, watch_line
 from salvo.errors import MissingExtra
-from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.net.addresses import split_web_url
+from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo_server.brokers.embedded import open_files
 from salvo_server.brokers.embedded.addresses import (
     host_of,
@@ -131,17 +132,18 @@ def web(
     brokers = cells_of(urls)
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
+    cached = "" if public is None else _cached(public)
+    given = BrokerUrl.parse(join) if join else None
     secret = given_secret()
     sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(sources, boards=referee)
-    cached = _public(public)
     upstream = Upstream(next(iter(brokers.values())), ca, proxy_protocol)
     leads_on = mqtt and upstream.address.scheme in ("mqtt", "mqtts")
-    address = join or where_teams_join(upstream.address, pages[0] if leads_on and not public else "")
-    names = {host_of(listen), urlsplit(address).hostname or "", cached.hostname or "", *hosts} - {""}
-    front = Front((public or pages[0]).rstrip("/"), address, frozenset(names), cached.netloc)
+    where = str(given or where_teams_join(upstream.address, pages[0] if leads_on and not public else ""))
+    names = {host_of(listen), BrokerUrl.parse(where).host, host_of(cached), *hosts} - {""}
+    front = Front((public or pages[0]).rstrip("/"), where, frozenset(names), cached)
     app = application(
         relay,
         front,
@@ -163,11 +165,15 @@ def web(
     asyncio.run(_serve(server, sock, relay))
 
 
-def _public(url: str | None) -> SplitResult:
-    parts = urlsplit(url or "")
-    if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/")):
-        raise click.BadParameter(f"{url!r} is no http://HOST or https://HOST[:PORT]", param_hint="'--public'")
-    return parts
+def _cached(public: str) -> str:
+    """Return the host of a cache, with its port, as browsers name it."""
+    try:
+        parts = split_web_url(public)
+        if parts.path.strip("/"):
+            raise ValueError("these pages are at no path")
+    except ValueError as error:
+        raise click.BadParameter(f"{without_password(public)[:200]!r}: {error}", param_hint="'--public'") from None
+    return parts.netloc
 
 
 def where_teams_join(broker: BrokerUrl, page: str) -> str:

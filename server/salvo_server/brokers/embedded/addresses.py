@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from salvo.errors import SalvoError
+from salvo.net.addresses import MAX_PORT, check_host
 
 #: Connections that wait to be accepted; a contest's teams may all come back at once.
 BACKLOG: Final = 128
-_MAX_PORT: Final = 65_535
+_PORT: Final = re.compile(r"[0-9]{1,5}")
 _AUTHORITY: Final = re.compile(
     r"(?:(?P<name>[A-Za-z0-9._-]{1,253})|\[(?P<address>[0-9A-Fa-f:.]{2,45})\])(?::[0-9]{1,5})?"
 )
@@ -38,9 +39,13 @@ def split_address(address: str, *, least_port: int = 0) -> tuple[str, int]:
         BrokerError: ``bad_address``.
     """
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or not least_port <= int(port) <= _MAX_PORT:
-        raise BrokerError("bad_address", f"{address!r} is not HOST:PORT with a port of {least_port}..{_MAX_PORT}")
-    return host.strip("[]"), int(port)
+    if not host or _PORT.fullmatch(port) is None or not least_port <= int(port) <= MAX_PORT:
+        text = f"{address[:200]!r} is not HOST:PORT with a port of {least_port}..{MAX_PORT}"
+        raise BrokerError("bad_address", text)
+    try:
+        return check_host(host.strip("[]")), int(port)
+    except ValueError as error:
+        raise BrokerError("bad_address", str(error)) from None
 
 
 def joined(host: str, port: int) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo.codec.steps import line_codec
 from salvo.errors import MissingExtra, WireError
+from salvo.net.addresses import MAX_PORT, check_host
 from salvo.user_folders import private_folder
 from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
@@ -609,6 +610,13 @@ def _database_url(where: str) -> sql.URL:
         url = url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise JournalError("bad_journal", f"{url.drivername}: a journal is a file's path or postgresql://HOST/DATABASE")
+    if url.port is not None and not 0 < url.port <= MAX_PORT:
+        raise JournalError("bad_journal", f"the journal's port is {url.port}; a port is 1..{MAX_PORT}")
+    try:
+        for host in filter(None, (url.host or "").split(",")):
+            check_host(host)
+    except ValueError as error:
+        raise JournalError("bad_journal", f"the journal's address: {error}") from None
     return url
 
 
