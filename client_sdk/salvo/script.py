@@ -17,6 +17,7 @@ from salvo.errors import SalvoError
 from salvo.interruption import end_as_by_ctrl_c, exit_code
 from salvo.player import Bot
 from salvo.streams import escape_unprintable, until_unread
+from salvo.text_files import trim_variables
 
 #: Plays where there is no contest; loaded by name, so that a bot in a contest needs nothing of it.
 _LABORATORY: Final = "salvo_lab.local_game"
@@ -63,6 +64,7 @@ def run(bot: type[Bot]) -> None:
         return
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     escape_unprintable()
+    trim_variables()
     try:
         _check(bot, sys.argv[1:])
         with until_unread():

@@ -10,6 +10,7 @@ import codecs
 import contextlib
 import difflib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from io import BufferedIOBase
@@ -64,6 +65,16 @@ def read_secret(path: Path, error: Callable[[str], Exception]) -> str:
     if not secret:
         raise error(f"{path} is empty; it has the secret in one line")
     return secret
+
+
+def trim_variables() -> None:
+    """Take what a line ends with off the variables that are ours.
+
+    A shell or docker that sets them from a file made on Windows leaves a carriage return at the end of each.
+    """
+    for name, value in os.environ.items():
+        if name.startswith("SALVO_") and value != value.strip():
+            os.environ[name] = value.strip()
 
 
 def read_toml(path: Path, error: Callable[[str], Exception]) -> tuple[str, dict[str, Any]]:

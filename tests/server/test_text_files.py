@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -12,7 +14,9 @@ from typing import Any, Final
 
 import pytest
 
+import salvo
 from kit.proofs import SMALL, Played
+from salvo.cli import main
 from salvo.errors import SalvoError
 from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.proof import Proof
@@ -87,6 +91,30 @@ def test_a_text_is_read_as_any_editor_saves_it(kind: str, tmp_path: Path) -> Non
     for editor, change in (EDITORS | WIDE).items():
         path.write_bytes(change(text))
         assert read(path) == as_written, editor
+
+
+def test_variables_that_were_set_from_a_file_of_windows_end_without_its_carriage_return(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {
+        "SALVO_URL": "h\r",
+        "SALVO_TEAM": "red\r\n",
+        "SALVO_SECRET": "two words\r",
+        "SALVO_GAMES": "none\r",
+        "OTHER": "a\r",
+    }
+
+    def ended_with(program: Callable[[], object]) -> str:
+        for name, value in given.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            program()
+        assert [os.environ[name] for name in given] == ["h", "red", "two words", "none", "a\r"]
+        return str(ended.value)
+
+    assert ended_with(lambda: main(["--version"])) == "0"
+    monkeypatch.setattr(sys, "argv", ["mybot.py"])
+    assert "SALVO_GAMES is 'none'" in ended_with(lambda: salvo.run(RandomBot))
 
 
 #: What costs much to read, or breaks what reads it, and what the error says of it.

@@ -21,12 +21,20 @@ export async function run(given) {
     const Player = botClass(given);
     if (typeof process === "undefined") throw new SalvoError("bad_bot", "in a browser, call play(Bot, url, team)");
     if (!(await isStarted(stack))) return;
+    trimVariables();
     if (process.env.SALVO_URL) await contest(Player, process.env.SALVO_URL);
     else await streams(Player);
   } catch (error) {
     if (typeof process === "undefined") throw error;
     console.error(error instanceof SalvoError ? `error: ${error.message}` : error);
     process.exit(1);
+  }
+}
+
+/** Take off our variables what a file made on Windows, from which they were set, leaves at the end of each. */
+function trimVariables() {
+  for (const [name, value] of Object.entries(process.env)) {
+    if (name.startsWith("SALVO_") && value !== value?.trim()) process.env[name] = value?.trim();
   }
 }
 

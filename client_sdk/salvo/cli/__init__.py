@@ -27,6 +27,7 @@ from salvo.distribution import HOME, PACKAGES, __version__
 from salvo.errors import SalvoError
 from salvo.interruption import end_as_by_ctrl_c, exit_code
 from salvo.streams import escape_unprintable, open_closed, until_unread
+from salvo.text_files import trim_variables
 
 #: Codes of what was typed, or written into a file of settings.
 _WRONG_USAGE = frozenset(
@@ -131,6 +132,7 @@ def main(arguments: list[str] | None = None) -> Any:
     given = sys.argv[1:] if arguments is None else arguments
     open_closed()
     escape_unprintable()
+    trim_variables()
     end_as_by_ctrl_c()
     if hasattr(signal, "SIGCHLD"):
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a process has ended
