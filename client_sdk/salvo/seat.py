@@ -55,7 +55,7 @@ class Seat:
             random: see :class:`~salvo.session.Session`.
             username: for the broker; by default the one in the URL, else the team's name, which a contest's broker
                 requires. An open broker ignores it.
-            password: for the broker; by default the one in the URL, else the secret.
+            password: for the broker; by default the one in the URL, which never is the team's secret, else the secret.
             ca: for ``mqtts://``, a PEM file with the CA that signed the broker's certificate; see
                 :class:`~salvo.net.mqtt.Connection`.
             pin: whether to remember the server's key, and to refuse a different one at the same address later.
@@ -73,8 +73,13 @@ class Seat:
         if table:
             check_name(table, "table")
         recorder = Proof(proof) if proof is not None else None
-        if username is None and broker.username is None and secret is not None:
-            username, password = team, secret
+        if secret is None and broker.password is not None:  # it would open the broker, and not the contest
+            text = (
+                f"an address takes no team's secret: give {broker}, the name in SALVO_TEAM, the secret in SALVO_SECRET"
+            )
+            raise ConnectionLost("bad_url", text)
+        if username is None and broker.password is None and secret is not None:
+            username, password = broker.username or team, secret
         self.secret = secret or secrets.token_urlsafe(16)
         self._known_servers = KnownServers.of_user() if pin else None
         self._team, self._random, self._proof = team, random, recorder

@@ -8,12 +8,13 @@ are in use: a user that does not exist is refused, and costs no one the connecti
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from salvo.cli.output import ask_secret, may_ask
+from salvo.cli.output import given_secret, with_secret
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.storage.roster import MAX_SCREENS, SCREENS
@@ -38,12 +39,11 @@ class ViewerAccount(NamedTuple):
     secret: str | None
 
 
-def watching_account(url: BrokerUrl, team: str | None, secret: str | None) -> ViewerAccount:
-    """Return the account to watch with: that of the URL, where it has one; ask a person for a missing secret."""
+def watching_account(url: BrokerUrl) -> ViewerAccount:
+    """Return the account to watch with: that of the URL, where it has one, else that of the environment."""
     if not url.username:
-        return ViewerAccount(team, secret)
-    word = url.password
-    return ViewerAccount(url.username, ask_secret(url.username) if word is None and may_ask() else word)
+        return ViewerAccount(os.environ.get("SALVO_TEAM") or None, given_secret())
+    return ViewerAccount(url.username, with_secret(url).password)
 
 
 class ScreenUsers:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import click
 import pytest
 from click.testing import CliRunner
 
+from salvo.cli import cli
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl
+from salvo.seat import Seat
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_watch.commands.web import web
 
@@ -74,3 +79,34 @@ def test_a_web_front_takes_no_address_that_nobody_can_open(option: str) -> None:
     text = f"{done.output}{done.exception}"
     assert "Invalid value for '--public'" in text or "bad_url" in text
     assert "HUSH" not in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("join {} random", "join xbs://red:HUSH@h:1 random", "watch {}", "web mqtt://a {}", "health {}", "doctor {}"),
+        *("control pause {}", "control --browser {}", "league cup.toml {}", "gateway xbs --broker {}"),
+    ],
+)
+def test_an_address_on_the_command_line_takes_no_secret(words: str) -> None:
+    for url in ("mqtt://red:HUSH@h:1", "red:HU/SH@h:1"):
+        done = CliRunner().invoke(cli, words.format(url).split())
+        assert isinstance(done.exception, ConnectionLost)
+        assert done.exception.code == "bad_url"
+        assert "red@h:1, and the secret in SALVO_SECRET" in done.exception.text
+        assert "HU" not in f"{done.output}{done.exception}"
+
+
+def test_an_address_from_the_environment_may_have_the_secret_of_the_servers_account(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SALVO_BROKER", "mqtt://server:HUSH@h:1")
+    health = cli.get_command(click.Context(cli), "health")
+    assert health is not None
+    assert health.make_context("health", []).params["broker"] == "mqtt://server:HUSH@h:1"
+
+
+def test_a_secret_in_a_teams_address_is_refused_and_not_half_used() -> None:
+    with pytest.raises(ConnectionLost, match="bad_url: an address takes no team's secret: give mqtt://h:1, ") as caught:
+        Seat("mqtt://red:HUSH@h:1", "red", None, Random(1))
+    assert "HUSH" not in caught.value.text

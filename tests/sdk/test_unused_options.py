@@ -81,7 +81,7 @@ USELESS = {
     "teams add red --web http://h": "--web",
     "teams rotate red --web http://h": "--web",
     "doctor mqtt://192.0.2.1 --ca ca.pem": "--ca",
-    "health mqtt://u:s@h --roster r.json": "--roster",
+    "health mqtt://u@h --roster r.json": "--roster",
 }
 
 
@@ -153,4 +153,4 @@ def test_defaults_and_variables_for_all_commands_are_no_options_that_were_given(
     context = cli.make_context("salvo", ["health"])
     health = cli.get_command(context, "health")
     assert health is not None
-    assert health.make_context("health", ["mqtt://u:s@127.0.0.1:1"], parent=context)
+    assert health.make_context("health", ["mqtt://u@127.0.0.1:1"], parent=context)

@@ -54,15 +54,18 @@ def test_a_watcher_subscribes_to_nothing_that_it_may_not_read() -> None:
 @pytest.mark.parametrize(
     ("url", "environment", "user"),
     [
-        ("mqtt://hall.3:x@h", ("red", "y"), "hall.3"),
-        ("mqtt://h", ("red", "x"), "red"),
-        ("mqtt://h", (None, None), None),
+        ("mqtt://hall.3:x@h", {"SALVO_TEAM": "red", "SALVO_SECRET": "y"}, "hall.3"),
+        ("mqtt://hall.3@h", {"SALVO_TEAM": "red", "SALVO_SECRET": "x"}, "hall.3"),
+        ("mqtt://h", {"SALVO_TEAM": "red", "SALVO_SECRET": "x"}, "red"),
+        ("mqtt://h", {}, None),
     ],
 )
 def test_the_account_is_that_of_the_url_or_of_the_environment(
-    url: str, environment: tuple[str | None, str | None], user: str | None
+    url: str, environment: dict[str, str], user: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account = watching_account(BrokerUrl.parse(url), *environment)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    account = watching_account(BrokerUrl.parse(url))
     assert account.user == user
     assert account.secret == ("x" if user is not None else None)
 

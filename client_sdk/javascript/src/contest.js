@@ -109,8 +109,11 @@ class Contestant {
     this.log = options.log ?? ((/** @type {string} */ text) => console.warn(text));
     this.seed = options.seed ?? toHex(sodium.randombytes_buf(16));
     this.secret = options.secret ?? toBase64(sodium.randombytes_buf(16)).replace(/[+/=]/g, "");
+    if (options.secret == null && url.password !== null) { // it would open the broker, and not the contest
+      throw new SalvoError("bad_url", `an address takes no team's secret: give ${url.text}, the name in SALVO_TEAM, the secret in SALVO_SECRET`);
+    }
     this.username = url.username ?? (options.secret == null ? null : team);
-    this.password = url.username === null && options.secret != null ? this.secret : url.password;
+    this.password = url.password ?? (options.secret == null ? null : this.secret);
     this.wanted = { table: options.table ?? "", broker: "" };
     this.session = this.#sessionAt(url, this.wanted.table);
     this.connection = this.#connect(url);

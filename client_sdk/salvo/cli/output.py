@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
@@ -21,6 +21,9 @@ from salvo.atomic_file import replace_file
 from salvo.errors import SalvoError
 from salvo.text_files import read_secret
 from salvo.topics import check_name
+
+if TYPE_CHECKING:
+    from salvo.net.mqtt import BrokerUrl
 
 
 class Integer(click.IntRange):
@@ -88,6 +91,16 @@ def given_secret(file: Path | None = None) -> str | None:
     return read_secret(Path(named), partial(SalvoError, "secret_file"))
 
 
+def with_secret(url: BrokerUrl) -> BrokerUrl:
+    """Return an address with the secret of the user in it: its own, else the environment's, else asked for."""
+    if not url.username or url.password:
+        return url
+    secret = given_secret()
+    if not secret and may_ask():
+        secret = ask_secret(url.username)
+    return url._replace(password=secret)
+
+
 def host_account(url: str) -> tuple[str, str]:
     """Return the name and secret to act as a host: those in the URL, else in the environment, else asked for.
 
@@ -97,13 +110,12 @@ def host_account(url: str) -> tuple[str, str]:
     from salvo.net.mqtt import BrokerUrl  # most commands connect to nobody
 
     there = BrokerUrl.parse(url)
-    name = there.username or os.environ.get("SALVO_TEAM", "")
-    secret = there.password or given_secret()
-    if name and not secret and may_ask():
-        secret = ask_secret(name)
-    if not name or not secret:
-        raise click.UsageError("a host needs a name and a secret: mqtt://NAME@HOST, or SALVO_TEAM and SALVO_SECRET")
-    return name, secret
+    there = with_secret(there._replace(username=there.username or os.environ.get("SALVO_TEAM")))
+    if not there.username or not there.password:
+        raise click.UsageError(
+            "a host needs a name and a secret: mqtt://NAME@HOST or SALVO_TEAM, and SALVO_SECRET or SALVO_SECRET_FILE"
+        )
+    return there.username, there.password
 
 
 def may_ask() -> bool:

@@ -15,7 +15,7 @@ from salvo import plugins
 from salvo.adapter import closing
 from salvo.bot_sources import make, team_name
 from salvo.cli.checked import Checked, ca_rule
-from salvo.cli.options import CA, json_option
+from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
 from salvo.client import ContestPlayer, GameReport, secret_teller
 from salvo.client import play as play_contest
@@ -69,10 +69,10 @@ def _is_a_person(bot: object) -> bool:
         Unused("browser", lambda given: not _is_a_person(given["bot"]), "for a bot; leave it out"),
     ],
 )
-@click.argument("url")
+@click.argument("url", type=URL)
 @click.argument("bot")
 @click.argument("names", nargs=-1, metavar="[OWN OPPONENT]")
-@click.option("--team", envvar="SALVO_TEAM", help="The team's name.  [default: the file's]")
+@click.option("--team", envvar="SALVO_TEAM", help="The team's name.  [default: the URL's user, else the file's]")
 @click.option("--secret-file", type=click.Path(path_type=Path), help="A file with the team's secret.")
 @click.option(
     "--table",
@@ -131,7 +131,7 @@ def join(
     person: ContestPlayer | None = plugins.load(plugins.PLAYERS, bot, object) if _is_a_person(bot) else None
     if person is not None:
         person.check(browser=browser)
-    team = team or team_name(bot)
+    team = team or BrokerUrl.parse(url).username or team_name(bot)
     seat: dict[str, Any] = {"table": table, "ca": ca, "proof": proof}
 
     def play(secret: str | None) -> list[GameReport]:
@@ -151,8 +151,7 @@ def _with_secret(
     try:
         return play(secret)
     except SalvoError as error:
-        given = secret is not None or BrokerUrl.parse(url).username is not None
-        if given or error.code not in ("secret_wanted", "not_authorised") or not may_ask():
+        if secret is not None or error.code not in ("secret_wanted", "not_authorised") or not may_ask():
             raise
     return play(ask_secret(team))
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from salvo.cli.checked import NO_TLS, Checked
-from salvo.cli.output import has_terminal
+from salvo.cli.options import URL
+from salvo.cli.output import has_terminal, with_secret
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.net.tls import client_context
@@ -30,7 +31,7 @@ _STYLES = {
 
 
 @click.command(cls=Checked, unused=[Unused("ca", lambda given: given["url"] and unencrypted("url")(given), NO_TLS)])
-@click.argument("url", required=False)
+@click.argument("url", required=False, type=URL)
 @click.option(
     "--profile",
     type=click.Choice(["open", "contest", "strict"]),
@@ -49,7 +50,7 @@ def doctor(url: str | None, profile: str | None, ca: Path | None, roster: Path |
     fails. It changes nothing, disconnects no one, and may run during a game.
 
     On the server's machine it finds the running server, and reads its status with the server's own account; anywhere
-    else, give URL the user of a team's viewer, as mqtt://red.1:SECRET@HOST.
+    else, give URL the user of a team's viewer, as mqtt://red.1@HOST, and SALVO_SECRET the team's secret.
     """
     settings = load_settings({}, config)
     if roster is not None:
@@ -91,7 +92,7 @@ def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Examine
         url, here = _only(running) if running else _configured(settings), True
         if not running:
             click.echo(f"no server of this user runs here; looking at {without_password(url)}", err=True)
-    target = ExaminedContest(BrokerUrl.parse(url))
+    target = ExaminedContest(with_secret(BrokerUrl.parse(url)))
     if not (here or is_here(target.url.host)):
         return target
     if settings.websocket is not None:

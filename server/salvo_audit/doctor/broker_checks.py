@@ -34,7 +34,10 @@ _MOSQUITTO_TLS: Final = (
     "certfile and keyfile behind the listener in mosquitto.conf, which salvo mosquitto --tls-cert --tls-key writes"
 )
 _FRONT: Final = "among strangers, deploy/front.cfg alone lets clients in: docker compose --profile public up"
-_ACCOUNT: Final = "run it on the server's machine, as its user, or with a user in the URL: mqtt://NAME:SECRET@HOST"
+_ACCOUNT: Final = (
+    "run it on the server's machine, as its user, or with a viewer's name in the URL, mqtt://NAME.1@HOST, and its "
+    "secret in SALVO_SECRET"
+)
 
 
 def check_address(target: ExaminedContest, url: BrokerUrl) -> Iterator[CheckFinding]:

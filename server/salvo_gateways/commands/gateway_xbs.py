@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
-from salvo.cli.options import CA
+from salvo.cli.options import CA, URL
 from salvo.cli.output import Integer
 from salvo.net.mqtt import BrokerUrl
 from salvo.topics import check_name
@@ -38,7 +38,7 @@ _NO_ROSTER: Final = Path("none")
     help="Players that a game takes where the server has no --players.",
 )
 @click.option("--table", default="", help="The table; the default one when not given.")
-@click.option("--broker", metavar="URL", default=DEFAULT_BROKER, help="Where the server is.")
+@click.option("--broker", metavar="URL", type=URL, default=DEFAULT_BROKER, help="Where the server is.")
 @click.option(
     "--roster",
     type=click.Path(path_type=Path),

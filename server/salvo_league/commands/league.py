@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
-from salvo.cli.options import CA, json_option
+from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, Number, host_account, print_table
 from salvo.net.mqtt import without_password
 from salvo_display.replay_text import counted
@@ -67,7 +67,7 @@ league.add_command(show)
 
 @league.command(cls=Checked, unused=[ca_rule("urls")])
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
-@click.argument("urls", metavar="[URL]...", nargs=-1)
+@click.argument("urls", metavar="[URL]...", nargs=-1, type=URL)
 @click.option(
     "--new",
     type=(Integer(2, 256), Number(0.01, 24)),

@@ -12,7 +12,7 @@ import click
 
 from salvo import messages as m
 from salvo.cli.checked import DEFAULT_BROKER, NO_TLS, Checked
-from salvo.cli.options import CA
+from salvo.cli.options import CA, URL
 from salvo.cli.output import host_account, table_name
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
@@ -45,7 +45,7 @@ class _Action(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if ctx is not None and ctx.params.get("browser"):
-            return str(value)  # it is the URL
+            return URL.convert(value, param, ctx)
         near = _MEANT.get(value) or next(iter(difflib.get_close_matches(value, self.choices, n=1)), "")
         if near and value not in self.choices:
             self.fail(f"{value!r} is no action of a host; did you mean {near}?", param, ctx)
@@ -60,7 +60,7 @@ class _Action(click.Choice[str]):
     ],
 )
 @click.argument("command", type=_Action([action.value for action in m.HostAction]), required=False, metavar="COMMAND")
-@click.argument("url", required=False, metavar="URL")
+@click.argument("url", required=False, metavar="URL", type=URL)
 @click.argument("arguments", nargs=-1)
 @click.option(
     "--browser",

@@ -8,6 +8,8 @@ from typing import Final
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked
+from salvo.cli.options import URL
+from salvo.cli.output import with_secret
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.unused_options import Unused
@@ -31,14 +33,15 @@ _ANSWER_SECONDS: Final = 5.0
         ),
     ],
 )
-@click.argument("broker", metavar="[URL]", required=False, envvar="SALVO_BROKER")
+@click.argument("broker", metavar="[URL]", required=False, type=URL, envvar="SALVO_BROKER")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--standby", is_flag=True, help="Ask for the standby on this machine instead.")
 def health(broker: str | None, roster: Path | None, standby: bool) -> None:
     """Exit with 0 if the server behind the broker at URL is online, else with 1 and a line with the reason.
 
     Without a URL, and SALVO_BROKER, it is the server that runs here. On a machine with the server's
-    roster, this uses one of the server's own read-only users; elsewhere the user in the URL.
+    roster, this uses one of the server's own read-only users; elsewhere the user in the URL,
+    with the secret in SALVO_SECRET.
     """
     if standby:
         waiting = [server.url for server in running_servers(roster_if_any(roster), standby=True)]
@@ -47,7 +50,9 @@ def health(broker: str | None, roster: Path | None, standby: bool) -> None:
         click.echo("standby: waits for the end of another server")
         return
     broker = broker or server_here(roster)
-    answer = ask_status(broker, DEFAULT_TABLE, _ANSWER_SECONDS, _looker_on(broker, roster))
+    answer = ask_status(
+        with_secret(BrokerUrl.parse(broker)), DEFAULT_TABLE, _ANSWER_SECONDS, _looker_on(broker, roster)
+    )
     if answer is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
     status = answer.status

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from salvo.cli.checked import Checked, ca_rule
-from salvo.cli.options import CA, json_option
+from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, has_terminal, table_name
 from salvo.errors import ConnectionLost
 from salvo.fairness.proof import Proof, ProofConnection
@@ -30,7 +30,7 @@ _POLL_SECONDS = 0.25
     cls=Checked,
     unused=[ca_rule("url")],
 )
-@click.argument("url")
+@click.argument("url", type=URL)
 @click.option(
     "--table", type=table_name, metavar="NAME", default="", help="Name of the table.  [default: the default table]"
 )
@@ -69,7 +69,7 @@ def watch(
                     screen.update(watcher.page(), refresh=True)
     except ConnectionLost as error:
         if error.code == "not_authorised":
-            hint = "an account may also be in the URL: mqtt://NAME:SECRET@HOST"
+            hint = "the account may also be in the URL, mqtt://NAME@HOST, with its secret in SALVO_SECRET"
             raise ConnectionLost(error.code, f"{error.text}; {hint}") from None
         raise
     finally:
@@ -78,7 +78,7 @@ def watch(
 
 
 def _watcher(url: BrokerUrl, table: str, ca: str | None, proof: Path | None) -> tuple[Watcher, ScreenUsers]:
-    account = watching_account(url, os.environ.get("SALVO_TEAM"), os.environ.get("SALVO_SECRET"))
+    account = watching_account(url)
     users = ScreenUsers(account.user, Random())
     address = url._replace(username=users.user, password=account.secret)
     connection = ProofConnection(

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
-from salvo.cli.options import CA, json_option
-from salvo.cli.output import end_with_input, given_secret, watch_line
+from salvo.cli.options import CA, URL, json_option
+from salvo.cli.output import end_with_input, watch_line
 from salvo.errors import MissingExtra
 from salvo.net.addresses import split_web_url
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
@@ -49,7 +49,7 @@ MAX_CONNECTIONS = 4000
 
 
 @click.command(cls=Checked, unused=[ca_rule("urls")])
-@click.argument("urls", metavar="[URL]...", nargs=-1)
+@click.argument("urls", metavar="[URL]...", nargs=-1, type=URL)
 @click.option("--listen", metavar="HOST:PORT", default=DEFAULT_LISTEN, show_default=True, help="Where browsers come.")
 @click.option(
     "--referee",
@@ -134,8 +134,7 @@ def web(
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
     cached = "" if public is None else _cached(public)
     given = BrokerUrl.parse(join) if join else None
-    secret = given_secret()
-    sources = [_source(cell, address, secret, ca) for cell, address in brokers.items()]
+    sources = [_source(cell, address, ca) for cell, address in brokers.items()]
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(sources, boards=referee)
@@ -184,8 +183,8 @@ def where_teams_join(broker: BrokerUrl, page: str) -> str:
     return str(broker)
 
 
-def _source(cell: str, address: BrokerUrl, secret: str | None, ca: str | None) -> Source:
-    account = watching_account(address, os.environ.get("SALVO_TEAM"), secret)
+def _source(cell: str, address: BrokerUrl, ca: str | None) -> Source:
+    account = watching_account(address)
     users = ScreenUsers(account.user, Random())
     connection = Connection(
         address._replace(username=users.user, password=account.secret),

@@ -121,7 +121,7 @@ def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted(organiser: 
         for account, words, seen in (
             ("hall", ["watch", url.replace("://", "://hall@")], "blue"),
             ("desk", ["control", "announce", url.replace("://", "://desk@"), "welcome"], "welcome"),
-            ("red", ["join", url, "hunter", "--team", "red", "--games", "1"], "is number"),
+            ("red", ["join", url.replace("://", "://red@"), "hunter", "--games", "1"], "is number"),
         ):
             with Terminal([SALVO, *words], organiser.environment) as terminal:
                 terminal.until_seen(f"secret of {account}:")
