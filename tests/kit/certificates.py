@@ -19,7 +19,7 @@ class Certificate(NamedTuple):
 
 def make_certificate(folder: Path, name: str = "server") -> Certificate:
     made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=localhost"
     files = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(made.key), "-out", str(made.cert)]
     subprocess.run([*command.split(), *files], check=True, capture_output=True)
     return made

@@ -13,23 +13,27 @@ from salvo.distribution import __version__
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.net.tls import client_context
+from salvo.net.tls import client_context, distrust
 from salvo.seal import fingerprint
 from salvo_audit.doctor.finding import CheckFinding, failed, passed, skipped, warned
 from salvo_audit.doctor.target import ANSWER_SECONDS, ExaminedContest, certificate_of
 from salvo_server.brokers.embedded.addresses import is_loopback
+from salvo_server.brokers.embedded.tls import CERTIFICATE_DAYS, DAY_SECONDS
 from salvo_server.status import ask_status
 
 #: A certificate that ends sooner than this may end during the contest.
-_CERTIFICATE_DAYS: Final = 3
+_CONTEST_DAYS: Final = 3
 #: Round trips, of which the fastest counts.
 _ROUND_TRIPS: Final = 5
 #: A broker without TCP_NODELAY takes 40 ms more; the slowest healthy one measured answers in 5.
 _SLOW_ANSWER_MS: Final = 30.0
-_TLS_CURE: Final = (
-    "a certificate for this very host name, or salvo doctor mqtts://NAME:PORT with a name that it has; "
-    "an authority that clients know, or SALVO_CA or --ca FILE with your own"
-)
+#: By what is wrong with a certificate.
+_TLS_CURES: Final = {
+    "tls_wrong_host": "a certificate for this very host, or salvo doctor mqtts://NAME:PORT with a name that it has",
+    "tls_expired": "renew the certificate and start the server again, or set the clock that is wrong, here or there",
+    "tls_unknown_ca": "an authority that clients know, or SALVO_CA or --ca FILE with your own",
+}
+_NO_TLS_CURE: Final = "the port at which the broker speaks TLS, or mqtt:// and ws:// for one without"
 _MOSQUITTO_TLS: Final = (
     "certfile and keyfile behind the listener in mosquitto.conf, which salvo mosquitto --tls-cert --tls-key writes"
 )
@@ -62,12 +66,16 @@ def _judge_certificate(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     """Whether the certificate is for this host, of an authority that is trusted, and does not end soon."""
     try:
         certificate = certificate_of(url, client_context(target.ca))
+    except ssl.SSLCertVerificationError as error:
+        code = distrust(str(url), url.host, error, target.ca).code
+        return failed("tls", f"clients refuse to connect: {url}: {error.verify_message}", _TLS_CURES[code])
     except OSError as error:
-        reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error.strerror or error
-        return failed("tls", f"clients refuse to connect: {url}: {reason}", _TLS_CURE)
-    days = (ssl.cert_time_to_seconds(str(certificate["notAfter"])) - time.time()) / 86_400
+        return failed("tls", f"clients refuse to connect: {url}: {error.strerror or error}", _NO_TLS_CURE)
+    days = (ssl.cert_time_to_seconds(str(certificate["notAfter"])) - time.time()) / DAY_SECONDS
     text = f"the certificate is for {url.host}, its chain is trusted, and it ends in {days:.0f} days"
-    return failed("tls", text, "renew it before the contest") if days < _CERTIFICATE_DAYS else passed("tls", text)
+    if days >= CERTIFICATE_DAYS:
+        return passed("tls", text)
+    return (failed if days < _CONTEST_DAYS else warned)("tls", text, "renew it before the contest")
 
 
 def judge_plain(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:

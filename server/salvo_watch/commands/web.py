@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import socket
+import time
 from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
@@ -28,6 +29,7 @@ from salvo_server.brokers.embedded.addresses import (
     reachable,
     split_address,
 )
+from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.screen_users import ScreenUsers, watching_account
 from salvo_server.table_places import cells_of
 from salvo_watch.archive import Archive
@@ -127,6 +129,11 @@ def web(
             "take 127.0.0.1:PORT, behind a proxy with a login if commentators sit elsewhere",
             param_hint="'--listen'",
         )
+    if tls_cert is not None and tls_key is not None:
+        tls = ServerTls(tls_cert, tls_key)
+        doubt = tls.doubt(tls.context(), time.time())
+        if doubt and not as_json:  # beside a server, which reports it
+            click.echo(doubt, err=True)
     end_with_input()
     urls = urls or (DEFAULT_BROKER,)
     brokers = cells_of(urls)

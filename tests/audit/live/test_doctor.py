@@ -9,9 +9,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import trustme
 
 from kit.brokers import Broker, StartServer
 from kit.guarded import Guarded, guarded, wait_for_users
@@ -83,18 +85,21 @@ def no_answer_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("salvo_audit.doctor.broker_checks.ANSWER_SECONDS", 0.5)
 
 
-def _certificate(folder: Path, host: str, days: int) -> tuple[Path, Path]:
-    cert, key = folder / f"{host}-{days}.pem", folder / f"{host}-{days}.key"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host},IP:127.0.0.1", "-days", str(days)]
-    subprocess.run([*command, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
-    return cert, key
+def _certificate(folder: Path, host: str, days: int) -> tuple[Path, Path, Path]:
+    """Make a certificate that ends in so many days and an hour, its key and its authority."""
+    authority, ends = trustme.CA(), datetime.now(UTC) + timedelta(days=days, hours=1)
+    made = authority.issue_cert(host, "127.0.0.1", not_before=ends - timedelta(days=200), not_after=ends)
+    cert, key, ca = (folder / name for name in ("server.pem", "server.key", "ca.pem"))
+    made.cert_chain_pems[0].write_to_path(cert)
+    made.private_key_pem.write_to_path(key)
+    authority.cert_pem.write_to_path(ca)
+    return cert, key, ca
 
 
 @pytest.fixture
 def tls_port(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[int, Path]]:
     """Where somebody shakes hands and says no more, with the certificate of the parameter."""
-    cert, key = _certificate(tmp_path, *request.param)
+    cert, key, ca = _certificate(tmp_path, *request.param)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -111,29 +116,32 @@ def tls_port(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[i
                     connection.close()
 
         threading.Thread(target=serve, daemon=True).start()
-        yield listening.getsockname()[1], cert
+        yield listening.getsockname()[1], ca
         listening.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.mark.usefixtures("no_answer_awaited")
 @pytest.mark.parametrize(
-    ("tls_port", "trusted", "verdict", "text"),
+    ("tls_port", "trusted", "verdict", "text", "cure"),
     [
-        (("localhost", 90), True, CheckVerdict.PASS, "ends in 90 days"),
-        (("localhost", 1), True, CheckVerdict.FAIL, "ends in 1 days"),
-        (("localhost", 90), False, CheckVerdict.FAIL, "self-signed certificate"),
-        (("elsewhere.example", 90), True, CheckVerdict.FAIL, "Hostname mismatch"),
+        (("localhost", 90), True, CheckVerdict.PASS, "ends in 90 days", ""),
+        (("localhost", 10), True, CheckVerdict.WARN, "ends in 10 days", "renew it"),
+        (("localhost", 1), True, CheckVerdict.FAIL, "ends in 1 days", "renew it"),
+        (("localhost", -1), True, CheckVerdict.FAIL, "certificate has expired", "renew the certificate"),
+        (("localhost", 90), False, CheckVerdict.FAIL, "unable to get local issuer", "an authority that clients know"),
+        (("elsewhere.example", 90), True, CheckVerdict.FAIL, "Hostname mismatch", "a certificate for this very host"),
     ],
     indirect=["tls_port"],
 )
 def test_the_doctor_examines_a_certificate(
-    tls_port: tuple[int, Path], trusted: bool, verdict: CheckVerdict, text: str
+    tls_port: tuple[int, Path], trusted: bool, verdict: CheckVerdict, text: str, cure: str
 ) -> None:
-    port, cert = tls_port
-    ca = str(cert) if trusted else None
+    port, authority = tls_port
+    ca = str(authority) if trusted else None
     findings = list(examine(ExaminedContest(BrokerUrl.parse(f"mqtts://localhost:{port}"), ca=ca)))
     [found] = [finding for finding in findings if finding.check == "tls"]
-    assert (found.verdict, text in found.text.replace("self signed", "self-signed")) == (verdict, True), found
+    assert (found.verdict, text in found.text) == (verdict, True), found
+    assert found.cure.startswith(cure)
 
 
 # --- the command --------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import logging
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -16,8 +17,10 @@ from salvo_server.brokers.embedded.addresses import BrokerError, joined, listeni
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.broker import OWN_LISTENER, HardenedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
-from salvo_server.brokers.embedded.tls import ServerTls
+from salvo_server.brokers.embedded.tls import DAY_SECONDS, ServerTls
 from salvo_server.core.journal_interface import Journal
+
+log = logging.getLogger(__name__)
 
 #: amqtt tells every step at level INFO and repeats in words what an error already says.
 _AMQTT_LOG_LEVEL = logging.ERROR
@@ -203,11 +206,20 @@ class EmbeddedBroker:
         )
         open_files.report_in(self._loop, broker.make_room)
         await broker.start()
+        self._doubt_certificate()
         self._access.watch(self._review_sessions)
         ready.set()
         await self._stop.wait()
         await self._deliver(broker)
         await broker.shutdown()
+
+    def _doubt_certificate(self) -> None:
+        """Report, at the start and every day, what is wrong with the certificate's dates: only clients see it."""
+        if self._tls is None or self._context is None:
+            return
+        if doubt := self._tls.doubt(self._context, time.time()):
+            log.warning("%s", doubt)
+        asyncio.get_running_loop().call_later(DAY_SECONDS, self._doubt_certificate)
 
     async def _deliver(self, broker: HardenedBroker) -> None:
         """Let the last messages arrive, such as a winner's name; who takes nothing in does not hold up the end."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 from asyncio import sslproto
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from salvo.errors import SalvoError
+
+DAY_SECONDS: Final = 86_400
+#: A certificate that ends sooner is to be renewed; authorities that issue them for 90 days advise it 30 days before.
+CERTIFICATE_DAYS: Final = 14
+#: X509_V_FLAG_NO_CHECK_TIME of OpenSSL, x509_vfy.h, which the module ssl passes on without a name of its own.
+_NO_CHECK_TIME: Final = 0x200000
 
 
 class TlsError(SalvoError):
@@ -48,6 +56,59 @@ class ServerTls:
             text = f"key {self.key} has a passphrase, which cannot be entered when the server starts"
             raise TlsError("bad_tls", text) from None
         return context
+
+    def doubt(self, context: ssl.SSLContext, now: float) -> str:
+        """Return why clients refuse the certificate's dates, or soon will; empty if they do not.
+
+        Args:
+            context: what :meth:`context` returned, with the certificate as it was then.
+            now: Unix seconds.
+        """
+        try:
+            begins, ends = _dates(context)
+        except ssl.SSLError:  # which says nothing of its dates
+            return ""
+        if now >= ends:
+            return f"certificate {self.cert} is not valid: it ended on {_day(ends)}, and clients refuse it; renew it"
+        if now < begins:
+            cure = "renew it, or set this machine's clock"
+            return f"certificate {self.cert} is not valid before {_day(begins)}, and clients refuse it; {cure}"
+        days = (ends - now) / DAY_SECONDS
+        if days < CERTIFICATE_DAYS:
+            return f"certificate {self.cert} ends on {_day(ends)}, in {days:.0f} days; renew it, and start this again"
+        return ""
+
+
+def _day(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).date().isoformat()
+
+
+def _dates(context: ssl.SSLContext) -> tuple[float, float]:
+    """Return from when until when the certificate that a context shows is valid, in Unix seconds.
+
+    The module ssl decodes only what it has verified: so a client that trusts this very certificate, at whatever time,
+    meets it in memory.
+
+    Raises:
+        ssl.SSLError: no client takes it, for another reason than its dates.
+    """
+    anyone, confidant = (ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) for _ in range(2))
+    anyone.check_hostname = confidant.check_hostname = False
+    anyone.verify_mode = ssl.CERT_NONE
+    confidant.load_verify_locations(cadata=_met(anyone, context).getpeercert(binary_form=True) or b"")
+    confidant.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | _NO_CHECK_TIME
+    shown: Any = _met(confidant, context).getpeercert()
+    return ssl.cert_time_to_seconds(shown["notBefore"]), ssl.cert_time_to_seconds(shown["notAfter"])
+
+
+def _met(client: ssl.SSLContext, server: ssl.SSLContext) -> ssl.SSLObject:
+    """Return a client's end after it has the server's certificate."""
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    own = client.wrap_bio(back, there)
+    for end in (own, server.wrap_bio(there, back, server_side=True), own):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            end.do_handshake()
+    return own
 
 
 class _HasPassphrase(Exception):
