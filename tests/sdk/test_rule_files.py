@@ -83,7 +83,11 @@ WRONG = [
     ),
     (
         "name = 'p'\nlike = 'salvo'\nwidth = 3\nheight = 3\nfleet = {a = 3, b = 3, c = 1}\nspacing = 'apart'",
-        "line 5: no room: 3 ships",
+        "line 5: too crowded: 3 ships, apart, on 3 x 3 cells; of 20,000 fleets drawn at random none fitted",
+    ),
+    (  # these fit exactly, side by side
+        "name = 'p'\nlike = 'salvo'\n[fleet]\n" + "\n".join(f"s{number} = 5" for number in range(20)),
+        "line 3: too crowded: 20 ships, touch, on 10 x 10 cells; of 20,000 fleets drawn at random none fitted",
     ),
     (
         "width = 3\nheight = 3",

@@ -171,7 +171,7 @@ export class RuleBook {
     const random = generator("room");
     const byLength = this.choices.toSorted((one, other) => other[0]?.cells.length - one[0]?.cells.length);
     this.#need(byLength.every((choices) => choices.length > 0) && draw(byLength, random, MAX_TRIALS) !== null,
-      `none of ${MAX_TRIALS} fleets drawn has room on the grid`);
+      `none of ${MAX_TRIALS} fleets drawn at random fits on the grid`);
   }
 
   /** Every place of each ship on an empty grid, in the order of the fleet. @returns {Choice[][]} */

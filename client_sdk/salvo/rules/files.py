@@ -28,7 +28,7 @@ from salvo import plugins
 from salvo.errors import SalvoError
 from salvo.rules.board import Grid, ShipClass, Spacing, UnplayableBook
 from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Starter, Targets
-from salvo.rules.fleet import check_room
+from salvo.rules.fleet import MAX_TRIALS, check_room
 from salvo.rules.randomness import generator
 from salvo.text_files import line_of, read_toml
 
@@ -171,7 +171,8 @@ class _File:
         try:
             check_room(book, generator("room"))
         except ValueError:
-            text = f"no room: {len(book.fleet)} ships, {book.spacing}, on {book.grid.width} x {book.grid.height} cells"
+            layout = f"{len(book.fleet)} ships, {book.spacing}, on {book.grid.width} x {book.grid.height} cells"
+            text = f"too crowded: {layout}; of {MAX_TRIALS:,} fleets drawn at random none fitted, and bots draw theirs"
             raise self._error("fleet", f"{text}; take a larger grid, a smaller fleet, or closer spacing") from None
 
     def _error(self, key: str, text: str) -> RuleFileError:

@@ -111,7 +111,7 @@ def random_fleet(book: BoardRules, random: Random) -> Fleet:
 
 #: Fleets that :func:`check_room` draws. In streak, one layout in 5000 is legal; a book with none in 20,000 is too
 #: crowded for :data:`MAX_TRIES`. A book without any costs a tenth of a second, three tenths if ships collide late.
-_MAX_TRIALS = 20_000
+MAX_TRIALS = 20_000
 
 
 def check_room(book: BoardRules, random: Random) -> None:
@@ -123,7 +123,7 @@ def check_room(book: BoardRules, random: Random) -> None:
         ValueError: none of 20,000 layouts drawn was legal.
     """
     longest_first = sorted((ship.length for ship in book.fleet), reverse=True)
-    for _ in range(_MAX_TRIALS):
+    for _ in range(MAX_TRIALS):
         taken = 0
         for length in longest_first:
             mask = _drawn_mask(book.grid, length, random.random())
@@ -132,7 +132,7 @@ def check_room(book: BoardRules, random: Random) -> None:
             taken |= with_margin(mask, book.grid, book.spacing)
         else:
             return
-    raise ValueError(f"ruleset {book.name}: none of {_MAX_TRIALS} fleets drawn has room on the grid")
+    raise ValueError(f"ruleset {book.name}: none of {MAX_TRIALS} fleets drawn at random fits on the grid")
 
 
 def _drawn_mask(grid: Grid, length: int, chance: float) -> int:
