@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from salvo import plugins
+from salvo.cli import service_output
 from salvo.cli.checked import Suggesting
 from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
@@ -136,9 +137,16 @@ def main(arguments: list[str] | None = None) -> Any:
     end_as_by_ctrl_c()
     if hasattr(signal, "SIGCHLD"):
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a process has ended
+    with service_output.ended():
+        code = _code_of(given, has_process=arguments is None)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _code_of(given: list[str], *, has_process: bool) -> Any:
+    """Run a command; return its exit code, also of one that has lost a file or its output."""
     try:
         with until_unread():
-            code = _run(given, has_process=arguments is None)
+            return _run(given, has_process=has_process)
     except OSError as error:
         if _is_debugged() or not (error.filename or error.errno in _FULL):
             raise
@@ -151,8 +159,7 @@ def main(arguments: list[str] | None = None) -> Any:
             text = f"{error.filename}: {error.strerror}; let this user use it, or name another one"
             reported = SalvoError("file_unusable", text)
         click.echo(error_line(reported, str(reported)), err=True)
-        code = 1
-    sys.exit(code if isinstance(code, int) else 0)
+        return 1
 
 
 def _run(given: list[str], *, has_process: bool) -> Any:
@@ -170,7 +177,8 @@ def _run(given: list[str], *, has_process: bool) -> Any:
         error.show()
         return error.exit_code
     except SystemExit:
-        if sys.stdout is not output:  # click replaces it when nobody reads it, and exits with 1
+        replaced = sys.stdout is not output and not isinstance(sys.stdout, service_output.ServiceStream)
+        if replaced:  # by click, when nobody reads it; it exits with 1
             raise BrokenPipeError from None
         raise
     except (click.Abort, KeyboardInterrupt) as end:

@@ -39,13 +39,18 @@ def set_log_format(log_format: str) -> None:
             handler.setFormatter(_Records())
 
 
+def is_json() -> bool:
+    """Whether the log's lines are JSON."""
+    return any(isinstance(handler.formatter, _Records) for handler in logging.getLogger().handlers)
+
+
 def error_line(error: SalvoError, text: str) -> str:
     """Return what ended a command, in the format of the log.
 
     Args:
         text: the error with its code, as people read it.
     """
-    if not any(isinstance(handler.formatter, _Records) for handler in logging.getLogger().handlers):
+    if not is_json():
         return f"error: {text}"
     at = datetime.now().astimezone().isoformat(timespec="milliseconds")
     return json.dumps({"event": "error", "code": error.code, "text": text, "at": at})

@@ -6,6 +6,7 @@ import click
 
 from salvo import plugins
 from salvo.cli.output import end_with_input
+from salvo.cli.service_output import print_without_waiting
 from salvo.gateway import Gateway
 
 
@@ -33,3 +34,4 @@ def gateway() -> None:
     Those of xbs are players at a table, like any others. For the other systems the gateway is the system's own server.
     """
     end_with_input()
+    print_without_waiting()

@@ -14,6 +14,7 @@ import click
 from salvo.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, Number, host_account, print_table
+from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import without_password
 from salvo_display.replay_text import counted
 from salvo_league.all_brokers import AllBrokers
@@ -103,6 +104,7 @@ def run(
     given = load_league(file)
     urls = urls or (DEFAULT_BROKER,)
     team, secret = host_account(urls[0])
+    print_without_waiting(as_json=as_json)
     urls = tuple(without_password(url) for url in urls)
     brokers = cells_of(urls)
     if len(brokers) < len(urls):

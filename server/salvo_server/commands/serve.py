@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salvo.cli.logs import VARIABLE, set_log_format
+from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.roles_and_rights import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
@@ -58,6 +59,7 @@ def serve(config: Path | None, **given: Any) -> None:
     set_log_format(given["log_format"] or "")  # also of what is logged of the settings
     settings = with_rules_of_gateways(load_settings(given, config)).with_journal()
     set_log_format(settings.log_format)
+    print_without_waiting(as_json=settings.log_format == "json")
     check_start(settings)
     metrics = _metrics(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]

@@ -74,8 +74,12 @@ class ServeReport:
     def report_output(self, program: str, line: str) -> None:
         """Print a line that a program of this server printed: a gateway, or the web front, which prints JSON."""
         if program == WEB_FRONT:
-            urls = json.loads(line)["urls"]
-            self.say(watch_line(urls), event="web", urls=urls)
+            try:
+                urls = json.loads(line)["urls"]
+            except (ValueError, KeyError):  # a line that is cut, or the number of those that are missing
+                self.say(f"{program}: {line}", event="web", text=line)
+            else:
+                self.say(watch_line(urls), event="web", urls=urls)
             return
         protocol = program.removeprefix("gateway ")
         self.say(f"{program}: {line}", event="gateway", protocol=protocol, text=line)

@@ -16,6 +16,7 @@ import click
 from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import end_with_input, watch_line
+from salvo.cli.service_output import print_without_waiting
 from salvo.errors import MissingExtra
 from salvo.net.addresses import split_web_url
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
@@ -135,6 +136,7 @@ def web(
         if doubt and not as_json:  # beside a server, which reports it
             click.echo(doubt, err=True)
     end_with_input()
+    print_without_waiting(as_json=as_json)
     urls = urls or (DEFAULT_BROKER,)
     brokers = cells_of(urls)
     if len(brokers) < len(urls):

@@ -201,7 +201,7 @@ def recorded(recording: bytes, tmp_path: Path) -> Path:
     [
         ("serv", "both"),
         ("play random random --games 3 --json", "stdout"),
-        ("serve --profile open --listen 127.0.0.1:0 --journal none", "both"),
+        ("bots", "both"),
     ],
 )
 def test_a_command_whose_output_nobody_reads_ends_quietly_as_others_do(command: str, unread: str) -> None:
@@ -225,6 +225,45 @@ def _check_unread(command: list[str], unread: str, *, shows: bool = True) -> Non
         assert (ended.returncode, ended.stderr or b"") == (128 + signal.SIGPIPE, b"")
     else:
         assert ended.returncode == 2
+
+
+@pytest.mark.parametrize("unread", ["full", "gone"])
+def test_games_go_on_when_nobody_reads_a_servers_output_and_a_signal_ends_it(unread: str) -> None:
+    """A full pipe stopped every game, and the server heard no signal; without a reader it ended at the next event."""
+    reader, writer = os.pipe()
+    command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--players", "2", "--json"]
+    with (
+        started(
+            [*command, "--journal", "none"], stdout=writer, stderr=subprocess.PIPE, env=without_settings()
+        ) as server,
+        open(reader, "rb", buffering=0) as output,
+    ):
+        os.close(writer)
+        url = json.loads(output.read(4096).splitlines()[0])["url"]
+        if unread == "gone":
+            output.close()
+        else:
+            _fill(reader)
+        join = [SALVO, "join", url, "random", "--games", "1", "--team"]
+        with (
+            started([*join, "a"], stdout=subprocess.PIPE, env=without_settings()) as one,
+            started([*join, "b"], stdout=subprocess.PIPE, env=without_settings()) as two,
+        ):
+            said = [bot.communicate(timeout=60)[0] for bot in (one, two)]
+        assert all("game 1" in text for text in said)
+        assert run("health", url).stdout.startswith("online")
+        server.send_signal(signal.SIGTERM)
+        _, errors = server.communicate(timeout=60)
+    assert server.returncode == 0
+    assert ("standard output: Broken pipe" in errors) is (unread == "gone")
+
+
+def _fill(reader: int) -> None:
+    """Fill a pipe, by a way of its own to it, which alone does not wait."""
+    way = os.open(f"/proc/self/fd/{reader}", os.O_WRONLY | os.O_NONBLOCK)
+    with open(way, "wb", buffering=0) as pipe:
+        while pipe.write(b"\n" * 4096) is not None:
+            pass
 
 
 def test_with_input_and_output_closed_commands_do_their_work(recorded: Path) -> None:
