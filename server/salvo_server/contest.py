@@ -269,9 +269,10 @@ class Contest:
             opened.callback(doorkeeper.stop)
 
     def _connect(self, settings: ServerSettings, first_table: str) -> ServerConnection | AttachedLink:
+        will = last_will(first_table, settings.profile, self.identity)
         if self.embedded is not None:
             assert self._own is not None
-            return self.embedded.attach(self._own.user, self.journal)
+            return self.embedded.attach(self._own.user, self.journal, will)
         assert settings.broker is not None
         user = None if BrokerUrl.parse(settings.broker).username else self._own
         return ServerConnection(
@@ -281,7 +282,7 @@ class Contest:
             username=None if user is None else user.user,
             password=None if user is None else user.secret,
             ca=None if settings.tls_ca is None else str(settings.tls_ca),
-            will=last_will(first_table, settings.profile, self.identity),
+            will=will,
             standby=settings.standby,
             on_subscribed=(lambda: None) if self._security is None else self._security.open,
             unpack=Marks().take_off,

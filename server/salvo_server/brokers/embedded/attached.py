@@ -27,6 +27,10 @@ from salvo_server.core.journal_interface import Journal
 MAX_ORDERS_A_TURN: Final = 256
 #: How often a server that waits for its broker makes sure that there is one.
 _LOOK_SECONDS: Final = 1.0
+#: How often the broker looks whether its server goes on, and how often in a row it has not when it counts as offline.
+#: Looks and no clock: they stand still with the machine. The server comes by once a second at least.
+WATCH_SECONDS: Final = 1.0
+MOST_SILENT_LOOKS: Final = 15
 _AT_LEAST_ONCE: Final = 1
 
 Order = Callable[[], object]
@@ -66,7 +70,18 @@ class AttachedLink:
         self._taken = threading.Event()
         self._taken.set()
         self._connections = 0
+        self._polls = 0
+        self._is_watched = self._is_given_up = False
         self._seat = _Seat(broker, client_id, username, self._arrived, self._lost)
+
+    def watch(self, topic: str, payload: bytes) -> None:
+        """Let the broker publish a last will when this server stands still, as another broker does; from any thread.
+
+        When the server goes on, it is as if it had connected again.
+        """
+        self._is_watched = True
+        will = partial(self._seat.publish, Message(with_length(topic), payload), True)
+        self._loop.call_soon_threadsafe(self._look, will, 0, 0)
 
     @property
     def unconfirmed(self) -> int:
@@ -95,8 +110,13 @@ class AttachedLink:
             JournalError: ``taken_over``.
         """
         self._journal.confirm(fresh=False)
+        self._polls += 1
         if not self.connected:
             self._attach()
+        elif self._is_given_up:
+            self._is_given_up = False
+            if self.on_connect is not None:
+                self.on_connect(False)
         self._hand_over()
         arrived: list[Inbound] = []
         try:
@@ -139,6 +159,7 @@ class AttachedLink:
 
     def close(self) -> None:
         """Hand over what waits and end the session, without a last will; may be called twice."""
+        self._is_watched = False
         if self._loop.is_running():
             self._orders.append(self._seat.leave)
             self.flush(2.0)
@@ -183,6 +204,18 @@ class AttachedLink:
         self._taken.set()
         if published > was_delivered:
             self.wake()
+
+    def _look(self, will: Order, polls: int, silent_looks: int) -> None:
+        """Look again and again whether the server's thread goes on."""
+        if not self._is_watched:
+            return
+        silent_looks = silent_looks + 1 if self._polls == polls > 0 else 0
+        if silent_looks == MOST_SILENT_LOOKS:
+            self._seat.broker.seldom.warn("silence", "the server stands still; it counts as offline until it goes on")
+            self._is_given_up = True
+            will()
+            self._seat.broker.flush()
+        self._loop.call_later(WATCH_SECONDS, self._look, will, self._polls, silent_looks)
 
     def _arrived(self, message: Inbound) -> None:
         self._inbox.put(message)

@@ -161,16 +161,21 @@ class EmbeddedBroker:
             self._thread.join(10)
         self._thread = None
 
-    def attach(self, user: str = SERVER_CLIENT_ID, journal: Journal | None = None) -> AttachedLink:
+    def attach(
+        self, user: str = SERVER_CLIENT_ID, journal: Journal | None = None, will: tuple[str, bytes] | None = None
+    ) -> AttachedLink:
         """Return the link of this process's own server, which needs no password; the broker runs.
 
         Args:
             journal: says whether the server has its place still.
+            will: topic and payload of what is published, and retained, when the server stands still.
         """
         assert self._serving is not None
         assert self._loop is not None
         client_id = self._access.session_id(user, user)
         self._attached = AttachedLink(self._serving, self._loop, client_id, user, journal)
+        if will is not None:
+            self._attached.watch(*will)
         return self._attached
 
     def open(self) -> None:
