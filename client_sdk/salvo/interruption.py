@@ -6,6 +6,8 @@ import signal
 import threading
 from typing import NoReturn
 
+from salvo.streams import let_go_of_terminal
+
 
 def end_as_by_ctrl_c() -> None:
     """Let SIGTERM and SIGHUP raise ``KeyboardInterrupt`` in this process from now on.
@@ -14,7 +16,7 @@ def end_as_by_ctrl_c() -> None:
     """
     if threading.current_thread() is not threading.main_thread():
         return  # signals are the main thread's
-    for name, handler in (("SIGTERM", _interrupt), ("SIGHUP", lambda *_: signal.raise_signal(signal.SIGTERM))):
+    for name, handler in (("SIGTERM", _interrupt), ("SIGHUP", _hang_up)):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -23,6 +25,11 @@ def end_as_by_ctrl_c() -> None:
 def exit_code(interruption: BaseException | None) -> int:
     """Return the exit code after an interruption: 128 and its signal, which is Ctrl-C's where Python names none."""
     return 128 + int(interruption.args[0] if interruption is not None and interruption.args else signal.SIGINT)
+
+
+def _hang_up(*_: object) -> None:
+    let_go_of_terminal()
+    signal.raise_signal(signal.SIGTERM)
 
 
 def _interrupt(number: int, _: object) -> NoReturn:

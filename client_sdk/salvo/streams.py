@@ -1,10 +1,14 @@
-"""The standard streams of a process: those that its caller has closed, a reader that has gone, and code pages."""
+"""The standard streams of a process: those that its caller has closed, a reader that has gone, a terminal that was
+closed, and code pages.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import select
+import stat
 import sys
 from collections.abc import Iterator
 from typing import Final
@@ -39,6 +43,27 @@ def open_closed() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def let_go_of_terminal() -> bool:
+    """Let standard streams at a terminal that was closed lead nowhere; return whether there was one.
+
+    To write there is an error, and what ends a command writes: a screen that is put back, the end of a line.
+    """
+    gone = [number for number in range(3) if _was_closed(number)]
+    for number in gone:
+        with open(os.devnull, "r+b", buffering=0) as nowhere:
+            os.dup2(nowhere.fileno(), number)
+    return bool(gone)
+
+
+def _was_closed(number: int) -> bool:
+    """Whether a file is a terminal that was closed."""
+    if not hasattr(select, "poll") or not stat.S_ISCHR(os.fstat(number).st_mode):
+        return False
+    looks = select.poll()
+    looks.register(number, 0)
+    return any(event & select.POLLHUP for _, event in looks.poll(0))
 
 
 def escape_unprintable() -> None:

@@ -77,12 +77,29 @@ class Screen:
             self._column += 1
 
 
+def _control() -> None:
+    """Make standard input the terminal of this process's session."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """A program that believes to be at a terminal."""
 
     def __init__(
-        self, command: Sequence[str], environment: dict[str, str], *, lines: int = 40, columns: int = 110
+        self,
+        command: Sequence[str],
+        environment: dict[str, str],
+        *,
+        lines: int = 40,
+        columns: int = 110,
+        hangs_up: bool = False,
     ) -> None:
+        """Start a program.
+
+        Args:
+            hangs_up: whether the system sends it SIGHUP when the terminal is closed.
+        """
         self.screen = Screen(lines, columns)
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
@@ -94,9 +111,11 @@ class Terminal:
             stdout=theirs,
             stderr=theirs,
             env=sized | {"TERM": "xterm-256color"},
+            preexec_fn=_control if hangs_up else None,
             start_new_session=True,  # what it asks at its terminal must not reach the one of whoever runs the tests
         )
         self._theirs = theirs
+        self._is_open = True
 
     def __enter__(self) -> Terminal:
         return self
@@ -105,8 +124,13 @@ class Terminal:
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         self.process.wait()
-        os.close(self._ours)
-        os.close(self._theirs)
+        self._close()
+
+    def _close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            os.close(self._ours)
+            os.close(self._theirs)
 
     def press(self, *keys: str) -> None:
         """Press keys, in one go."""
@@ -133,6 +157,11 @@ class Terminal:
         while self._read(0.05):
             pass
         return self.process.returncode
+
+    def close(self, seconds: float = 60.0) -> int:
+        """Close the terminal, as its window is closed; return the exit code of the program, which is to end."""
+        self._close()
+        return self.process.wait(seconds)
 
     @property
     def is_restored(self) -> bool:

@@ -27,7 +27,7 @@ from salvo.cli.logs import begin_log, error_line
 from salvo.distribution import HOME, PACKAGES, __version__
 from salvo.errors import SalvoError
 from salvo.interruption import end_as_by_ctrl_c, exit_code
-from salvo.streams import escape_unprintable, open_closed, until_unread
+from salvo.streams import escape_unprintable, let_go_of_terminal, open_closed, until_unread
 from salvo.text_files import trim_variables
 
 #: Codes of what was typed, or written into a file of settings.
@@ -148,6 +148,7 @@ def _code_of(given: list[str], *, has_process: bool) -> Any:
         with until_unread():
             return _run(given, has_process=has_process)
     except OSError as error:
+        let_go_of_terminal()
         if _is_debugged() or not (error.filename or error.errno in _FULL):
             raise
         if error.errno in _FULL:

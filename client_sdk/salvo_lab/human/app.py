@@ -9,6 +9,7 @@ import string
 from typing import Any, ClassVar, Final
 
 from salvo.errors import MissingExtra, printable
+from salvo.streams import let_go_of_terminal
 from salvo_lab.human import keys
 from salvo_lab.human.channel import Channel
 from salvo_lab.human.setup_actions import NUMBERED, SettingUp
@@ -41,7 +42,10 @@ _AROUND_BOARD: Final = 6
 
 
 class Table(App[str]):
-    """Where a person plays. What it returns is ``interrupted`` after Ctrl-C, else how the sitting ended.
+    """Where a person plays.
+
+    What it returns is ``interrupted`` after Ctrl-C, ``ended`` after SIGTERM and when the terminal was closed, else how
+    the sitting ended.
 
     Attributes:
         sitting: what the person is at.
@@ -105,9 +109,9 @@ class Table(App[str]):
 
     def on_mount(self) -> None:
         """Begin to listen to the game."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number, leave in ((signal.SIGINT, self.action_interrupt), (signal.SIGTERM, self._end)):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                asyncio.get_running_loop().add_signal_handler(number, self.action_interrupt)
+                asyncio.get_running_loop().add_signal_handler(number, leave)
         self.set_interval(_LOOK_SECONDS, self._look)
         self.set_interval(_CLOCK_SECONDS, self._tick)
         self._show()
@@ -121,6 +125,9 @@ class Table(App[str]):
                 self._show()
 
     def _tick(self) -> None:
+        if let_go_of_terminal():
+            self._end()
+            return
         with contextlib.suppress(NoMatches):
             self._show_title()
 
@@ -160,6 +167,9 @@ class Table(App[str]):
     def action_interrupt(self) -> None:
         """Leave at once."""
         self.exit("interrupted")
+
+    def _end(self) -> None:
+        self.exit("ended")
 
     def on_board_view_clicked(self, click: BoardView.Clicked) -> None:
         """Do what a click on a square does; on the board beside the target's, that is to choose it."""

@@ -134,7 +134,8 @@ def host_keys(contest: Contest, tell: Callable[[str], None]) -> Iterator[None]:
         stop.set()
         thread.join(1)
         if _in_foreground():
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+            with contextlib.suppress(termios.error):  # the terminal was closed
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def _has_person() -> bool:

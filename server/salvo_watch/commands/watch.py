@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -19,6 +20,7 @@ from salvo.cli.output import Integer, has_terminal, table_name
 from salvo.errors import ConnectionLost
 from salvo.fairness.proof import Proof, ProofConnection
 from salvo.net.mqtt import BrokerUrl
+from salvo.streams import let_go_of_terminal
 from salvo_server.screen_users import ScreenUsers, watching_account
 from salvo_watch.live_views import Watcher
 
@@ -66,6 +68,8 @@ def watch(
                     if not live and (as_json or line):
                         click.echo(json.dumps(record) if as_json else line)
                 if screen is not None:
+                    if let_go_of_terminal():
+                        raise KeyboardInterrupt(signal.SIGTERM)
                     screen.update(watcher.page(), refresh=True)
     except ConnectionLost as error:
         if error.code == "not_authorised":

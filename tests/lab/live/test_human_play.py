@@ -25,8 +25,8 @@ from salvo.rules.files import load_book
 from salvo_display.boards.marks import display_name
 
 
-def _play(folder: Path, *words: str) -> Terminal:
-    return Terminal([SALVO, "play", *words], clean_environment(folder))
+def _play(folder: Path, *words: str, hangs_up: bool = False) -> Terminal:
+    return Terminal([SALVO, "play", *words], clean_environment(folder), hangs_up=hangs_up)
 
 
 def _place_by_hand(person: Terminal, fleet: Fleet) -> None:
@@ -74,8 +74,17 @@ def test_an_interrupted_game_gives_the_terminal_back(way: str, tmp_path: Path) -
             person.press("ctrl+c")
         else:
             person.signal(signal.Signals[way])
-        assert person.end() == 130
+        assert person.end() == (130 if way == "key" else 143)
         assert person.is_restored
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("hangs_up", [True, False])
+def test_a_game_ends_with_its_terminal(hangs_up: bool, tmp_path: Path) -> None:
+    """Two processes stayed, and read and wrote at the terminal for ever."""
+    with _play(tmp_path, "human", "hunter", hangs_up=hangs_up) as person:
+        person.until_seen("Setup   game 1")
+        assert person.close() == 143
 
 
 @pytest.mark.parametrize("words", [("play", "human", "hunter"), ("join", "mqtt://127.0.0.1:9", "human")])
@@ -91,6 +100,13 @@ def _rival(url: str) -> None:
 
 def _sit_down(url: str, folder: Path, *words: str) -> Terminal:
     return Terminal([SALVO, "join", url, "human", *words], clean_environment(folder) | {"SALVO_SECRET": "of-mine"})
+
+
+@pytest.mark.long
+def test_a_person_leaves_a_contest_with_its_terminal(tmp_path: Path) -> None:
+    with contest_on(tmp_path, "spaced") as url, _sit_down(url, tmp_path) as person:
+        person.until_seen("Setup   game 1, pond")
+        assert person.close() == 143
 
 
 @pytest.mark.long

@@ -34,6 +34,14 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return clean | {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
 
 
+def test_a_server_ends_in_order_when_its_terminal_is_closed(environment: dict[str, str]) -> None:
+    """It ended with exit code 1 before it had published that it is offline."""
+    words = [SALVO, *SERVE, "--profile", "open", "--journal", "none"]
+    with Terminal(words, environment, hangs_up=True) as terminal:
+        terminal.until_seen("p pause or resume")
+        assert terminal.close() == 0
+
+
 def test_single_keys_at_the_servers_terminal_act_as_the_host(environment: dict[str, str]) -> None:
     words = [SALVO, *SERVE, "--profile", "open", "--pace", "30", "--table", "two", "--journal", "none"]
     with Terminal(words, environment, lines=2000, columns=200) as terminal:

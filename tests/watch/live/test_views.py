@@ -8,9 +8,17 @@ import sys
 from pathlib import Path
 
 from kit.guarded import guarded, play, wait_for_users
+from kit.person_at_a_terminal import SALVO, clean_environment, contest_on
 from kit.processes import started, without_settings
 from kit.proofs import SMALL
+from kit.terminal import Terminal
 from salvo.roles_and_rights import Role
+
+
+def test_the_view_at_a_terminal_ends_with_it(tmp_path: Path) -> None:
+    with contest_on(tmp_path) as url, Terminal([SALVO, "watch", url], clean_environment(tmp_path)) as view:
+        view.until_seen("lobby")
+        assert view.close() == 143
 
 
 def test_the_command_follows_a_game_to_its_end_and_shows_no_board(tmp_path: Path) -> None:
