@@ -312,7 +312,8 @@ def test_a_journal_without_a_results_table_is_migrated_with_its_games_intact(pat
         config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
         config.attributes["connection"] = connection_of(journal)
         connection_of(journal).exec_driver_sql("DROP TABLE results")
-        connection_of(journal).exec_driver_sql("ALTER TABLE progress DROP COLUMN epoch")
+        for later in ("epoch", "relied_on"):
+            connection_of(journal).exec_driver_sql(f"ALTER TABLE progress DROP COLUMN {later}")
         alembic.command.stamp(config, "0001")
         connection_of(journal).commit()
     with pytest.raises(JournalError, match=r"journal_version.*start salvo serve with it once"):

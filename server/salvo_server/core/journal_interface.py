@@ -208,6 +208,7 @@ class Saved(NamedTuple):
         ended: whether the last server shut down cleanly.
         burned: the digests burned in all games, the oldest first.
         former: games before those, of which the broker may not have received the last steps, the oldest first.
+        behind: why more may have been announced than the journal has; empty where it has everything.
     """
 
     games: Sequence[SavedGame]
@@ -217,6 +218,7 @@ class Saved(NamedTuple):
     ended: bool
     burned: Iterator[Proof]
     former: Sequence[SavedGame] = ()
+    behind: str = ""
 
 
 class Holding(NamedTuple):

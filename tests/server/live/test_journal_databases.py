@@ -13,8 +13,9 @@ from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sql
 
-from kit.journals import freeze, lose_connection
+from kit.journals import connection_of, freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
 from kit.waiting import until
@@ -87,6 +88,42 @@ def another_database(postgresql: PostgreSQL, name: str) -> Iterator[tuple[psycop
     with psycopg.connect(postgresql.url, autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE {name}")
         yield admin, postgresql.url.removesuffix("postgres") + name
+
+
+@needs("postgresql")
+def test_a_database_that_loses_confirmed_commits_ends_its_server_and_the_games(
+    postgresql: PostgreSQL, tmp_path: Path
+) -> None:
+    """Commits that do not wait for the disk (synchronous_commit = off) can be lost when the database ends."""
+    with another_database(postgresql, "unsafe") as (_, url):
+        pass  # its connection would be lost
+    journal = DatabaseJournal(url, key_file=tmp_path / "key", power_safe=False)
+    assert connection_of(journal).scalar(sql.text("SHOW synchronous_commit")) == "off"
+    connection_of(journal).commit()
+    journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
+    start_again(postgresql, journal, url, "CHECKPOINT")
+    journal.commit(Batch(steps=[step(2)]))  # nothing was lost
+    assert not journal.load().behind
+    start_again(postgresql, journal, url, "DELETE FROM steps WHERE id = 2", "CHECKPOINT")
+    with pytest.raises(JournalError, match=r"journal_corrupt.* has lost its last 1 steps; start the server again"):
+        journal.commit(Batch(steps=[step(3)]))
+    journal.close()
+    with contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as again:
+        assert "the database has started again" in again.load().behind
+        again.commit(Batch(steps=[step(2)]))
+        assert not again.load().behind
+
+
+def start_again(postgresql: PostgreSQL, journal: DatabaseJournal, url: str, *statements: str) -> None:
+    """Kill the database as it is after these statements, let the journal notice, and start it."""
+    freeze(journal)
+    with psycopg.connect(url, autocommit=True) as other:
+        for statement in statements:
+            other.execute(statement)
+    postgresql.kill()
+    with pytest.raises(JournalUnavailable):
+        journal.commit(Batch(steps=[step(9)]))
+    postgresql.start()
 
 
 @needs("postgresql")

@@ -34,6 +34,7 @@ from salvo_server.core.journal_interface import (
     StepTaken,
     when,
 )
+from salvo_server.storage.journal.losses import COPY, CUT, LogIndex, boot_id, why_behind
 from salvo_server.storage.vault import Vault
 
 try:
@@ -103,15 +104,18 @@ class DatabaseJournal(Journal):
         self._closing = threading.Event()
         self._beats: threading.Thread | None = None
         self._locks: Locks | None = None
+        self._cut = False
+        self._last_step = 0  # of this server that the database has confirmed
         self._files: dict[str, tuple[int, int] | None] = {}  # what this server writes to, by name
+        self._power_safe = power_safe
         self._engine = _make_engine(self._url, power_safe)
         # What nearly every commit has. As plain text a statement takes a third of the time of a compiled one.
         quoted = ", ".join(map(self._engine.dialect.identifier_preparer.quote, steps.columns.keys()))
         mark = "%s" if self._server else "?"
         self._insert_step = f"INSERT INTO steps ({quoted}) VALUES ({', '.join([mark] * len(steps.columns))})"
         self._update_progress = (
-            f"UPDATE progress SET sent_through = coalesce({mark}, sent_through), ended = coalesce({mark}, ended) "
-            f"WHERE epoch = {mark}"
+            f"UPDATE progress SET sent_through = coalesce({mark}, sent_through), ended = coalesce({mark}, ended), "
+            f"relied_on = {mark} WHERE epoch = {mark}"
         )
         try:
             with explained(self.name):
@@ -141,12 +145,23 @@ class DatabaseJournal(Journal):
             _make_folder(path)
             self._locks = FileLocks(path)
             self._lock()
+            before = LogIndex.of(path)
             self._connection = self._engine.connect()
             report = self._connection.scalar(sql.text("PRAGMA quick_check(1)"))
             if report != "ok":
                 raise JournalError("journal_corrupt", f"{self.name}: {report}; {_NEW_ONE}")
+            self._cut = before.is_cut(LogIndex.of(path))
         self._connection.commit()
         migrate(self._connection, self.name)
+        self._present = self._find_present()
+
+    def _find_present(self) -> str | None:
+        """Return with whose end a commit may be lost that is not safe against a loss of power."""
+        if not self._server:
+            return boot_id()
+        started = self._connection.scalar(sql.text("SELECT pg_postmaster_start_time()"))
+        self._connection.commit()
+        return None if started is None else str(started.timestamp())
 
     def _open_vault(self, key_file: Path) -> Vault:
         """Return what opens the secrets in the journal; a key that opens none of them, or is lost, takes nothing over.
@@ -168,6 +183,8 @@ class DatabaseJournal(Journal):
         """Begin this owner's epoch, and return it."""
         with self._connection.begin():
             self._connection.execute(_NEXT_EPOCH)
+            if self._cut:  # known only now, and to be known until a server begins what follows from it
+                self._connection.execute(sql.update(progress).values(relied_on=CUT))
             epoch = int(self._connection.execute(_EPOCH).scalar_one())
         if not self._server:
             self._files = {path: _inode(path) for path in (self.name, f"{self.name}-wal")}
@@ -232,6 +249,7 @@ class DatabaseJournal(Journal):
             owned = self._locks.take()
             with self._connection.begin():
                 self._check_epoch()
+            self._check_last_step()
             if not owned:
                 raise JournalUnavailable("journal_away", f"{self.name}: its lock is not free yet")
             self._locks.lease()
@@ -250,6 +268,15 @@ class DatabaseJournal(Journal):
         if self._connection.execute(_EPOCH).scalar_one() != self.epoch:
             raise _taken_over(self.name)
 
+    def _check_last_step(self) -> None:
+        """Make sure that a database that has started again has what it confirmed (``synchronous_commit = off``)."""
+        last = self._connection.scalar(sql.select(sql.func.max(steps.c.id))) or 0
+        self._connection.commit()
+        if last < self._last_step:
+            text = f"{self.name} has lost its last {self._last_step - last} steps; start the server again"
+            raise JournalError("journal_corrupt", f"{text}, which gives up the games in play")
+        self._present = self._find_present()
+
     # --- writing --------------------------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> None:
@@ -260,6 +287,7 @@ class DatabaseJournal(Journal):
                 self._revive()
                 with self._connection.begin():
                     self._write(batch)
+                self._last_step = max([self._last_step, *(step.id for step in batch.steps)])
             except IntegrityError as error:
                 if self._has(batch):
                     return  # committed before, and only the answer was lost
@@ -273,7 +301,9 @@ class DatabaseJournal(Journal):
     def _write(self, batch: Batch) -> None:
         execute, seal = self._connection.execute, self.vault.seal
         # First, for it keeps the row until the commit: the next owner's new epoch waits for that.
-        owned = self._connection.exec_driver_sql(self._update_progress, (batch.sent_through, batch.ended, self.epoch))
+        relied_on = None if self._power_safe else self._present
+        given = (batch.sent_through, batch.ended, relied_on, self.epoch)
+        owned = self._connection.exec_driver_sql(self._update_progress, given)
         if owned.rowcount != 1:
             raise _taken_over(self.name)
         if batch.games:
@@ -323,7 +353,8 @@ class DatabaseJournal(Journal):
             read = self._connection.execute
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
             opened = [GameOpened(*row) for row in read(sql.select(games).where(games.c.id.in_(latest)))]
-            sent_through, ended = read(sql.select(progress.c.sent_through, progress.c.ended)).one()
+            known = sql.select(progress.c.sent_through, progress.c.ended, progress.c.relied_on)
+            sent_through, ended, relied_on = read(known).one()
             unsent = sql.select(steps.c.game).where(steps.c.id > sent_through)
             former = sql.select(games).where(games.c.id.in_(unsent), games.c.id.not_in(latest)).order_by(games.c.id)
             before = self._games([GameOpened(*row) for row in read(former)])
@@ -335,6 +366,7 @@ class DatabaseJournal(Journal):
                 ended=ended,
                 burned=iter(self._burned()),
                 former=[game._replace(next_game=_next(self._connection, game.opened)) for game in before],
+                behind=why_behind(relied_on, self._present, ended=ended),
             )
             self._connection.commit()
             assert self._locks is not None
@@ -475,7 +507,7 @@ def journal_files(where: str) -> tuple[Path | None, Path]:
 def copy_journal(path: Path) -> tuple[bytes, bool]:
     """Return a consistent copy of a journal's file, and whether a server was writing it, which is not held up.
 
-    A running server goes on behind the copy's back and signs more than the copy knows. So the copy is marked as that of
+    A running server goes on behind the copy's back and signs more than the copy knows. So the copy is marked as one, of
     a server that has ended: only ``--resume always`` takes up its games, which may contradict what teams have heard.
 
     Raises:
@@ -489,6 +521,7 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
     locks = FileLocks(path)
     running = not locks.take()
     locks.release()
+    before = LogIndex.of(path)
     try:
         with (
             contextlib.closing(sqlite3.connect(path)) as source,
@@ -499,6 +532,11 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
             if report != "ok":
                 raise JournalError("journal_corrupt", f"{path}: {report}; {_NEW_ONE}")
             copy.execute("UPDATE progress SET ended = ended OR ?", [running])
+            if "relied_on" in {name for _, name, *_ in copy.execute("PRAGMA table_info(progress)")}:
+                cut = not running and before.is_cut(LogIndex.of(path))
+                lacks = COPY if running else CUT if cut else None
+                # All that was committed on this boot is in the copy, which needs no boot any more.
+                copy.execute("UPDATE progress SET relied_on = nullif(coalesce(?, relied_on), ?)", [lacks, boot_id()])
             copy.commit()
             return copy.serialize(), running
     except sqlite3.Error as error:

@@ -11,7 +11,7 @@ from typing import Final
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 #: The latest migration, and the table that records which one a journal is at.
-HEAD: Final = "0003"
+HEAD: Final = "0004"
 VERSION_TABLE: Final = "schema_version"
 
 #: In SQLite, only a primary key of type INTEGER is the row's own id; a BIGINT one needs another index.
@@ -19,8 +19,8 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 metadata = MetaData()
 
-#: One row: the last step that the broker has acknowledged in full, whether the last server shut down cleanly, and the
-#: owner's epoch, which each takeover raises.
+#: One row: the last step that the broker has acknowledged in full, whether the last server shut down cleanly, the
+#: owner's epoch, which each takeover raises, and what must not have ended since for nothing to be lost (``losses``).
 progress = Table(
     "progress",
     metadata,
@@ -28,6 +28,7 @@ progress = Table(
     Column("sent_through", _Number, nullable=False),
     Column("ended", Boolean, nullable=False),
     Column("epoch", _Number, nullable=False, server_default="0"),
+    Column("relied_on", String(64)),
 )
 
 #: ``id`` runs over all games of the journal, ``number`` over those of a table.
