@@ -49,7 +49,8 @@ def test_a_partial_proof_that_contradicts_a_full_one_convicts_the_server(tmp_pat
     code, printed = _run(str(tmp_path / "full"), str(tmp_path / "part"))
     assert code == 1
     verdict = (
-        f"part, line 3: NOT FAIR: the server cheated: it told two stories of game 1: entry {first} is another one in"
+        f"part, line 3: NOT FAIR: the server contradicts itself: of game 1 two histories were signed after entry "
+        f"{first - 1}: by a lost journal or on purpose, the log cannot tell; entry {first} is another one in"
     )
     assert verdict in printed
     assert f"full, line {first + 1}, and both are signed" in printed

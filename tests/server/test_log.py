@@ -96,11 +96,11 @@ def test_a_client_detects_a_server_that_replaces_a_signed_log_entry() -> None:
         entries[2]["step"]["at"] += 1
 
     forked = [line[:-1] for line in cheated(LINES, other)]
-    with pytest.raises(LogError, match="log_forked: the server signed two entries 2"):
+    with pytest.raises(LogError, match="log_forked: two histories were signed after entry 1"):
         _followed([*PAYLOADS[:4], forked[2]])
     with pytest.raises(LogError, match="log_broken: entry 3 does not continue the entry 2") as raised:
         _followed([*PAYLOADS[:3], forked[3]])
-    assert raised.value.fault is Fault.SERVER
+    assert raised.value.fault is Fault.FORKED
 
 
 @pytest.mark.parametrize(

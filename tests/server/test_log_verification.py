@@ -231,7 +231,7 @@ def test_two_consistent_but_different_logs_of_a_game_convict_the_server() -> Non
     assert first.finding is None
     assert second.finding is None
     [finding] = compare_stories([first, second])
-    assert finding.fault is Fault.SERVER
+    assert finding.fault is Fault.FORKED
     begun = next(n for n, line in enumerate(one.proof(), start=1) if line != other.proof()[n - 1])
     assert (finding.file, finding.line) == ("two", begun)
     assert f"in one, line {begun}, and both are signed" in finding.text
@@ -355,8 +355,9 @@ def test_two_entries_of_a_number_in_one_file(draw: Draw) -> None:
     finding = verify([*first, second[number]]).finding
     assert finding is not None
     assert finding.line == len(first) + 1
-    assert f"two entries {number} of this game, the other is line {number + 1}" in finding.text
-    assert finding.fault is (Fault.SERVER if draw is Draw.FAIR else Fault.UNDECIDED)
+    assert f"two histories were signed after entry {number - 1}: by a lost journal or on purpose" in finding.text
+    assert f"the other entry {number} is line {number + 1}" in finding.text
+    assert finding.fault is (Fault.FORKED if draw is Draw.FAIR else Fault.UNDECIDED)
 
 
 # --- a team that goes from table to table ------------------------------------------------------------------------
@@ -392,7 +393,7 @@ def test_a_forgery_in_a_partly_received_lobby_is_found() -> None:
     other = cheated(elsewhere, lambda entries: entries[3]["step"].update(at=7))
     unlinked = verify(_own([elsewhere[3], *other[4:begun]])).finding
     assert unlinked is not None
-    assert (unlinked.fault, unlinked.line) == (Fault.SERVER, len(_own()) + 2)
+    assert (unlinked.fault, unlinked.line) == (Fault.FORKED, len(_own()) + 2)
     forked = verify(_own([elsewhere[3], other[3]])).finding
     assert forked is not None
     assert forked.fault is Fault.UNDECIDED
@@ -401,7 +402,10 @@ def test_a_forgery_in_a_partly_received_lobby_is_found() -> None:
     assert finding is not None
     assert finding.fault is Fault.FILE
     compared = compare_stories([verify(_own(elsewhere[3:begun])), verify(other)])
-    assert any("two stories of game 2: entry 3 " in each.text and each.fault is Fault.SERVER for each in compared)
+    assert any(
+        "of game 2 two histories were signed after entry 2: " in each.text and each.fault is Fault.FORKED
+        for each in compared
+    )
 
 
 # --- random games -------------------------------------------------------------------------------------------------

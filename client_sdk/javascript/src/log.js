@@ -18,6 +18,9 @@ const TAIL_BYTES = 99;
 
 /** @typedef {"file" | "server" | "incomplete"} Fault which party is at fault when a log does not hold */
 
+/** A server that has lost the end of its journal signs another end, and so does one that takes a game back. */
+const CANNOT_TELL = "by a lost journal or on purpose, the log cannot tell";
+
 /** A log that does not hold. */
 export class LogError extends WireError {
   /** @param {string} code @param {string} text @param {Fault} fault */
@@ -27,6 +30,9 @@ export class LogError extends WireError {
     this.fault = fault;
   }
 }
+
+/** Return the error of two signed entries of one number. @param {number} n */
+export const forked = (n) => new LogError("log_forked", `two histories were signed after entry ${n - 1}: ${CANNOT_TELL}`, "server");
 
 const PUBLIC = "opened state players judged dropped turn turn_resumed result stats won shown revealed left forgotten rules hosted".split(" ");
 const INPUTS = "participate host strike time resume delivered".split(" ");
@@ -161,11 +167,11 @@ export class LogChain {
   #continues({ n, of, prev }, digest) {
     if (of !== this.#of && n) throw new LogError("log_foreign", `entry ${n} belongs to another game`, "file");
     if (n < this.nextNumber) {
-      if ((this.#digests.get(n) ?? digest) !== digest) throw new LogError("log_forked", `the server signed two entries ${n} of this game`, "server");
+      if ((this.#digests.get(n) ?? digest) !== digest) throw forked(n);
       return false;
     }
     if (n > this.nextNumber) throw new LogError("log_gap", `entry ${n} where entry ${this.nextNumber} belongs`, "incomplete");
-    if (prev !== this.#digests.get(n - 1)) throw new LogError("log_broken", `entry ${n} does not continue the entry ${n - 1} that the server signed`, "server");
+    if (prev !== this.#digests.get(n - 1)) throw new LogError("log_broken", `entry ${n} does not continue the entry ${n - 1}, so two histories were signed: ${CANNOT_TELL}`, "server");
     return true;
   }
 }

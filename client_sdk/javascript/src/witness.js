@@ -3,7 +3,7 @@
 import { PROTOCOL, readPlacement, readResult, readStats, readTurn } from "./announcements.js";
 import { sameBytes, toHex } from "./bytes.js";
 import { TrustError, WireError } from "./errors.js";
-import { entryDigest, LogChain, LogError, notOpened, readHidden, readSigned } from "./log.js";
+import { entryDigest, forked, LogChain, LogError, notOpened, readHidden, readSigned } from "./log.js";
 import { fingerprint } from "./seal.js";
 import * as shape from "./shape.js";
 
@@ -104,7 +104,7 @@ class Game {
     if (entry.n < this.chain.nextNumber) return this.chain.link(bytes, entry);
     const known = this.early.get(entry.n);
     if (known === undefined) this.early.set(entry.n, { bytes, entry });
-    else if (!sameBytes(known.bytes, bytes)) throw new LogError("log_forked", `the server signed two entries ${entry.n} of this game`, "server");
+    else if (!sameBytes(known.bytes, bytes)) throw forked(entry.n);
     return known === undefined;
   }
 

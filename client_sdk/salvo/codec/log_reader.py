@@ -33,6 +33,7 @@ class Fault(StrEnum):
 
     FILE = "file"  # altered on its way: the server has not signed this
     SERVER = "server"  # the server has signed something untrue
+    FORKED = "forked"  # the server has signed two histories of a game, whyever
     INCOMPLETE = "incomplete"  # no lie; something is missing
     UNDECIDED = "undecided"  # unsigned evidence contradicts the log
     STRANGER = "stranger"  # not the server that was expected
@@ -51,6 +52,25 @@ class LogError(SalvoError):
     def __init__(self, code: str, text: str, fault: Fault) -> None:
         super().__init__(code, text)
         self.fault = fault
+
+
+#: A server that has lost the end of its journal signs another end, and so does one that takes a game back.
+_CANNOT_TELL: Final = "by a lost journal or on purpose, the log cannot tell"
+
+
+def two_histories(number: int) -> str:
+    """Return what two signed entries of one number mean."""
+    return f"two histories were signed after entry {number - 1}: {_CANNOT_TELL}"
+
+
+def not_continued(number: int) -> str:
+    """Return what it means that an entry does not follow from the signed one before."""
+    return f"entry {number} does not continue the entry {number - 1}, so two histories were signed: {_CANNOT_TELL}"
+
+
+def forked(number: int) -> LogError:
+    """Return the error of two signed entries of one number."""
+    return LogError("log_forked", two_histories(number), Fault.FORKED)
 
 
 def read_entry(text: bytes) -> Entry:
@@ -261,12 +281,11 @@ class LogChain:
             raise LogError("log_foreign", f"entry {number} belongs to another game", Fault.FILE)
         if number < self.next_number:
             if self._digests.get(number, entry_digest(text)) != entry_digest(text):
-                raise LogError("log_forked", f"the server signed two entries {number} of this game", Fault.SERVER)
+                raise forked(number)
             return False
         if number > self.next_number:
             missing = f"entry {number} where entry {self.next_number} belongs"
             raise LogError("log_gap", missing, Fault.INCOMPLETE)
         if entry.prev != self._digests[number - 1].hex():
-            text_ = f"entry {number} does not continue the entry {number - 1} that the server signed"
-            raise LogError("log_broken", text_, Fault.SERVER)
+            raise LogError("log_broken", not_continued(number), Fault.FORKED)
         return True

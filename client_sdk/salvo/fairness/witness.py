@@ -118,8 +118,7 @@ class _WitnessedGame:
             return self.chain.link(text, entry)
         known, _ = self.early.setdefault(entry.number, (text, entry))
         if known != text:
-            difference = f"the server signed two entries {entry.number} of this game"
-            raise log_reader.LogError("log_forked", difference, log_reader.Fault.SERVER)
+            raise log_reader.forked(entry.number)
         return known is text
 
     def take_ready(self) -> log.Entry | None:
@@ -304,7 +303,7 @@ class Witness:
         if error.code == "log_forged":
             text = f"an entry of the log is not signed by the server {fingerprint(self.key)}: it is from an impostor"
             return ImpostorError("impostor", text)
-        if error.fault is log_reader.Fault.SERVER:
+        if error.fault in (log_reader.Fault.SERVER, log_reader.Fault.FORKED):
             return UnfairGame("unfair", f"{error.code}: {error.text}")
         return WireError("unknown_version" if error.code == "unknown_version" else "wrong_shape", error.text)
 

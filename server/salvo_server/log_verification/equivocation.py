@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from salvo.codec.log import LogStep, Opening
-from salvo.codec.log_reader import Fault, LogError, game_of, read_signed
+from salvo.codec.log import LogStep
+from salvo.codec.log_reader import Fault, LogError, game_of, read_signed, two_histories
 from salvo.messages import Draw
 from salvo_server.log_verification.findings import Finding, LoggedGame, ProofReport
 
@@ -113,18 +113,18 @@ def _two_stories(mine: _Story, game: LoggedGame, theirs: _Story, other: LoggedGa
     for number in sorted(mine.lines.keys() & theirs.lines.keys()):
         (line, text), (their_line, their_text) = mine.lines[number], theirs.lines[number]
         if text != their_text:
-            difference = (
-                f"it told two stories of game {opening.game}: entry {number} is another one in "
-                f"{theirs.file}, line {their_line}, and both are signed"
-            )
-            return Finding(mine.file, line, *_fault(opening, difference))
+            where = f"entry {number} is another one in {theirs.file}, line {their_line}, and both are signed"
+            return Finding(mine.file, line, *_fault(game, other, number, where))
     return None
 
 
-def _fault(opening: Opening, difference: str) -> tuple[Fault, str]:
-    if opening.draw is Draw.SEED:
+def _fault(game: LoggedGame, other: LoggedGame, number: int, where: str) -> tuple[Fault, str]:
+    difference = f"it told two stories of {game}: {where}"
+    if game.opening.draw is Draw.SEED:
         restarted = "it was restarted with the same explicit seed, and these are two games"
         return Fault.UNDECIDED, f"{difference}; or {restarted}"
+    if game.of == other.of:
+        return Fault.FORKED, f"of {game} {two_histories(number)}; {where}"
     return Fault.SERVER, difference
 
 

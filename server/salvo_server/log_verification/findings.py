@@ -20,6 +20,7 @@ from salvo.table_step import Step
 BLAME: Final = {
     Fault.FILE: "the file was changed",
     Fault.SERVER: "the server cheated",
+    Fault.FORKED: "the server contradicts itself",
     Fault.INCOMPLETE: "the file is incomplete",
     Fault.UNDECIDED: "log and notes do not fit, and the notes are unsigned",
     Fault.STRANGER: "another server signed it",
@@ -27,7 +28,7 @@ BLAME: Final = {
     Fault.NO_PROOF: "this is no proof",
 }
 #: Of these nothing is known about the game; the others are reproaches.
-UNPROVEN: Final = frozenset(set(Fault) - {Fault.FILE, Fault.SERVER})
+UNPROVEN: Final = frozenset(set(Fault) - {Fault.FILE, Fault.SERVER, Fault.FORKED})
 
 
 class LogVerdict(StrEnum):

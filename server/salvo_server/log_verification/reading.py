@@ -15,7 +15,7 @@ from typing import Final
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.log import MAX_ENTRY_BYTES, LogEnd, LogStep, Opening, Reveal, entry_digest
-from salvo.codec.log_reader import Fault, LogError, game_of, read_signed
+from salvo.codec.log_reader import Fault, LogError, game_of, not_continued, read_signed, two_histories
 from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
 from salvo.messages import Draw
 from salvo.seal import fingerprint
@@ -144,11 +144,11 @@ class _LogReader:
 
     @staticmethod
     def _forked(known: LoggedLine, number: int, of: str, opening: Opening) -> Wrong:
-        text = f"the server signed two entries {known.entry.number} of this game, the other is line {known.number}"
+        text = f"{two_histories(known.entry.number)}; the other entry {known.entry.number} is line {known.number}"
         if opening.draw is Draw.SEED:
             other = "; with an explicit seed it may have been restarted with the very same opening"
             return Wrong(number, Fault.UNDECIDED, text + other, of)
-        return Wrong(number, Fault.SERVER, text, of)
+        return Wrong(number, Fault.FORKED, text, of)
 
     # --- all lines are there --------------------------------------------------------------------------------------
 
@@ -267,11 +267,10 @@ def _contradictions(lines: Sequence[LoggedLine]) -> Iterator[Wrong]:
     for before, line in pairwise(lines):
         step = line.entry.number - before.entry.number
         if not step and line.text != before.text:
-            text = f"the server signed two entries {line.entry.number} of a game, the other is line {before.number}"
+            text = f"{two_histories(line.entry.number)}; the other entry is line {before.number}"
             yield Wrong(line.number, Fault.UNDECIDED, f"{text}, and its opening is not in the file")
         if step == 1 and line.entry.prev != entry_digest(before.text).hex():
-            text = f"entry {line.entry.number} does not continue the entry {before.entry.number} that the server signed"
-            yield Wrong(line.number, Fault.SERVER, text)
+            yield Wrong(line.number, Fault.FORKED, not_continued(line.entry.number))
 
 
 def _form() -> str:
