@@ -1061,6 +1061,14 @@ def test_a_hosts_action_is_news_once_and_not_again_when_retained(session: Sessio
     assert server.say(by_terminal) == [HostSeen(by_terminal)]
 
 
+def test_what_a_host_announced_while_the_connection_was_down_is_news(session: Session, server: ScriptedServer) -> None:
+    listed(session, server)
+    notice = acted(HOST.ANNOUNCE, text="Game 1 does not go on")
+    assert server.say(notice, retained=True) == [HostSeen(notice)]
+    assert server.say(notice, retained=True) == []
+    assert server.say(acted(HOST.PAUSE), retained=True) == []
+
+
 @pytest.mark.parametrize("when", ["before the shots", "after the shots", "after a result"])
 def test_a_game_that_a_host_aborts_ends_once(session: Session, server: ScriptedServer, when: str) -> None:
     listed(session, server)

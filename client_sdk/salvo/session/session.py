@@ -290,8 +290,12 @@ def _apply(session: SessionState, announcement: m.Announcement, retained: bool) 
             playing.end(session)
         case m.FleetRevealed(player, fleet):
             playing.reveal(session, player, fleet)
-        case m.HostActed() if not retained:
-            session.events.append(HostSeen(announcement))
+        case m.HostActed():
+            # What a host announced while the connection was down, such as why a game does not go on, is news.
+            missed = announcement.do is m.HostAction.ANNOUNCE and announcement != session.host_acted
+            session.host_acted = announcement
+            if missed or not retained:
+                session.events.append(HostSeen(announcement))
         case m.ChatPublished(sender, text) if not retained:
             session.events.append(Said(sender, text, False))
         case m.MessagePublished(_, sender, text) if not retained:

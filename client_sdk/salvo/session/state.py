@@ -120,6 +120,7 @@ class SessionState:
         self.reports = Reports(table)
         self.wants_to_play = True
         self.chat = True
+        self.host_acted: m.HostActed | None = None
         self.request = request
         self.fleet: Fleet | None = None
         self.approved: set[str] = set()

@@ -56,6 +56,8 @@ export class Session {
   #states = begin();
   /** @type {SessionEvent[]} */
   #events = [];
+  /** What a host did last has this text. @type {string | undefined} */
+  #hostSaid;
   #now = 0;
   #outbox;
   #reports;
@@ -439,7 +441,11 @@ export class Session {
         return this.#end();
       case "revealed": return this.#reveal(said.player, said.fleet);
       case "hosted":
-        if (!retained) this.#events.push({ type: "hostSeen", by: said.by, do: said.do, text: said.text });
+        // What a host announced while the connection was down, such as why a game does not go on, is news.
+        if (!retained || (said.do === "announce" && said.text !== this.#hostSaid)) {
+          this.#events.push({ type: "hostSeen", by: said.by, do: said.do, text: said.text });
+        }
+        this.#hostSaid = said.text;
         break;
       case "said":
         if (!retained) this.#events.push({ type: "said", from: said.from, text: said.text, private: said.private });
