@@ -34,7 +34,7 @@ from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailab
 from salvo_server.core.log import Resends
 from salvo_server.core.outages import Duty, Outages, Presence
 from salvo_server.core.play import Play
-from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.retained_sync import ECHO_MS, RetainedSync
 from salvo_server.core.server_status import StatusWriter
 from salvo_server.core.table import Table
 
@@ -85,6 +85,7 @@ class Service:
         listener: called once a step of a table is durable, with the table's name, the time, the input (None for the
             opening) and the announcements; for displays and reports.
         pending: the effects of this round, or of all rounds since the journal or the broker is away.
+        doubtful: the tables whose games come from the journal, until they are compared with what the broker retains.
         on_round: called in each round with how late it is, ms: how long a message or a deadline may have waited for it.
     """
 
@@ -102,7 +103,10 @@ class Service:
     counts: Counter[str]
     listener: Listener | None
     pending: Effects
+    doubtful: frozenset[str] = frozenset()
     on_round: Callable[[int], None] = lambda late_ms: None
+    _compares_until: int | None = None
+    _is_compared: bool = False  # with this connection, so that the statuses are published already
     _unread: list[Inbound] = field(default_factory=list)
     _host_commands: SimpleQueue[tuple[str, m.HostCommand]] = field(default_factory=SimpleQueue)
     _polled_at: int | None = None
@@ -136,6 +140,8 @@ class Service:
         """Return how long the next round may wait for a message."""
         if self.outages.paused:
             longest_seconds = min(longest_seconds, JOURNAL_RETRY_MS / 1000)
+        if self._compares_until is not None:
+            return min(longest_seconds, max(0.0, (self._compares_until - self.now()) / 1000))
         if self.outages.state in ("just back", "journal stalled, just back"):
             return 0.0
         if self.outages.state != "serving":
@@ -172,6 +178,11 @@ class Service:
     def step(self, longest_seconds: float = 0.0) -> None:
         """Wait for the next message, timer or derivation, and do what follows from it."""
         arrived = self._poll(longest_seconds)
+        if self.doubtful and self.outages.state == "just back":
+            self._compare(arrived)
+            if self.doubtful:
+                return
+            arrived, self._unread = self._unread, []
         duty = self.outages.begin_round()
         if duty == "announce pause":
             self._publish_statuses(paused=True)
@@ -200,6 +211,31 @@ class Service:
         self.outages.held_up_ms = max(self.outages.held_up_ms, held_up_ms)
         return arrived
 
+    def _compare(self, arrived: Iterable[Inbound]) -> None:
+        """Compare the games from the journal with what the broker retains, before anything more of them is signed.
+
+        A broker that has more of a game shows that the journal has lost something. Commands wait meanwhile.
+        """
+        if self._compares_until is None:
+            self._compares_until, self._is_compared = self.now() + ECHO_MS, True
+            for topic, payload, retain in self._statuses():
+                self.link.publish(topic, payload, retain=retain)
+                self.sync.published(topic, self.now())
+        for message in arrived:
+            if self.inbox.is_of_server(message):
+                waiting, corrected = set(self.pending.publications), self.inbox.receive(message, self.now())
+                corrected.publications = [each for each in corrected.publications if each not in waiting]
+                self.pending += corrected
+            else:
+                self._unread.append(message)
+        if self.sync.active and self.now() < self._compares_until:
+            return
+        for name in self.sync.ahead:
+            if name in self.doubtful:
+                why = "the broker has more of it than the journal, which has lost something"
+                self.pending += self.play.give_up(self.tables[name], why, self.now())
+        self.doubtful, self._compares_until = frozenset(), None
+
     def _restart_time(self, duty: Duty | None) -> bool:
         """Restart the time to act after an absence of broker or server; True if there was one.
 
@@ -207,7 +243,9 @@ class Service:
         """
         if duty == "begin again":
             self.pending += self.play.restart_time(self.tables.values(), self.now())
-            self._add_statuses()
+            if not self._is_compared:
+                self._add_statuses()
+            self._is_compared = False
         if duty != "restart":
             return duty == "begin again"
         away = [table for table in self.tables.values() if self.outages.shortens(table.referee)]
@@ -323,6 +361,7 @@ class Service:
         """
         self.link.subscribe([*self._command_filters(), *self.sync.filters()])
         self._next_retained_check = self.now() + RETAINED_COMMANDS_MS
+        self._compares_until, self._is_compared = None, False
         self.sync.begin()
         self.outages.on("connected")
 

@@ -74,6 +74,8 @@ def open_service(
 
     gate.burn(saved.burned)
     resumes = resume == "always" or (resume == "crash" and not saved.ended)
+    if saved.behind and not saved.ended:  # a copy counts as ended, so that an operator who knows better may resume it
+        resumes = False
     pending = Effects(Batch(ended=False))
     pending += play.set_tables(saved, resumes, status, now())
     service = Service(
@@ -91,6 +93,7 @@ def open_service(
         counts=counts,
         listener=listener,
         pending=pending,
+        doubtful=play.doubtful,
     )
     link.on_connect = service.connected
     return service

@@ -90,9 +90,10 @@ class ServeReport:
         if self.folder is not None and self.games_in_play is not None:
             for game in self.games_in_play.games():  # the former server may have died before it wrote them
                 self.folder.write_annulments(game)
+        resumed = self.contest.service.play.resumed
         for table in self.contest.service.tables.values():
             referee = table.referee
-            if not table.steps:
+            if table.name not in resumed:
                 continue
             self._tables[referee.table].apply(m.TableOpened(referee.number))
             turn, current = (0 if referee.game is None else referee.game.turn), referee.current

@@ -55,6 +55,14 @@ class Inbox:
     _reported: set[tuple[str, int, str]] = field(default_factory=set)
     _seldom: Throttle = field(default_factory=lambda: Throttle(log))
 
+    @staticmethod
+    def is_of_server(message: Inbound) -> bool:
+        """Whether a message is on a topic where only the server publishes."""
+        try:
+            return topics.parse(message.topic).topic.publisher is Publisher.SERVER
+        except WireError:
+            return False
+
     def receive(self, message: Inbound, now: int) -> Effects:
         """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
         try:
@@ -111,8 +119,11 @@ class Inbox:
         if isinstance(request, SignedHost) and not self._admit_host(request.player, message, now):
             return Effects()
         if isinstance(request, ResendRequest):
-            if request.player in table.referee.players:
-                self.resends.ask(table.name, request.player, request.first, now)
+            if request.player not in table.referee.players:
+                return Effects()
+            self.resends.ask(table.name, request.player, request.first, now)
+            if self.resends.is_beyond(table.name, request.first) and self._is_from(table, request.player, message):
+                return self.play.doubt(table, request.player, now)
             return Effects()
         likely, expected = _senders(table.referee, request, sender, self._bound(table, message))
         result = self.gate.open(request, likely, now, expected=expected, receipt=message)
@@ -143,6 +154,10 @@ class Inbox:
             self._bind(table, sender, member.credential, message)
         return self._carry_out(opened, now)
 
+    def _is_from(self, table: Table, name: str, message: Inbound) -> bool:
+        """Whether the broker knows that a message is from a team."""
+        return message.team == name or name in (self._bound(table, message) or ())
+
     def _shooter(self, table: Table, current: str, message: Inbound) -> str:
         """Return whom an unreadable shot is from: the current player, unless its publisher plays for another team."""
         bound = self._bound(table, message)
@@ -151,12 +166,10 @@ class Inbox:
     def _may_answer(self, table: Table, name: str, message: Inbound) -> bool:
         """Whether a team is answered what is not proven to be its own: where anybody may have sent it, once a turn."""
         member = self.gate.keyring.member(table.name, name)
-        if member is None or message.team == name:
+        if member is None or self._is_from(table, name, message):
             return True
         if self.admission.register is not None and topics.parse(message.topic).topic is not topics.FIRE:
             return True  # the team's own topic, where no other one may publish
-        if name in (self._bound(table, message) or ()):
-            return True
         referee = table.referee
         turn = referee.number, referee.deadline() if referee.game is None else referee.game.turn
         before, member.answered = member.answered, turn

@@ -228,6 +228,10 @@ class Resends:
         if table not in self._wanted:
             self._wanted.append(table)
 
+    def is_beyond(self, table: str, first: int) -> bool:
+        """Whether a number shows that its team has more of a table's log than there is: more than the next entry."""
+        return table in self._logs and first > len(self._logs[table])
+
     def deadline(self, confirmed: int) -> int | None:
         """Return when the next portion may go out, epoch ms; None while there is none, or the broker is behind.
 

@@ -125,6 +125,19 @@ class Play:
     logs: dict[str, TableLog] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
     delivery: Delivery = field(default_factory=Delivery)
+    _resumed: set[int] = field(default_factory=set)  # numbers of games, as in ``games``
+    _insists: bool = False
+    _doubts: dict[int, set[str]] = field(default_factory=dict)  # players that have more of these games than the journal
+
+    @property
+    def resumed(self) -> frozenset[str]:
+        """The tables whose games come from the journal."""
+        return frozenset(name for name, game in self.games.items() if game in self._resumed)
+
+    @property
+    def doubtful(self) -> frozenset[str]:
+        """Those of them that are given up if teams have more; not those that an operator resumes all the same."""
+        return frozenset() if self._insists else self.resumed
 
     # --- one step -------------------------------------------------------------------------------------------------
 
@@ -195,6 +208,37 @@ class Play:
         effects.records.keys += [KeyLearned(self.games[k.table], k.name, k.salt, k.key) for k in learned]
         return effects
 
+    # --- a game that cannot go on -----------------------------------------------------------------------------------
+
+    def give_up(self, table: Table, why: str, now: int) -> Effects:
+        """Open a table's next lobby in place of its game, and announce why (SALVO-BACK-7).
+
+        Nothing more is signed of that game: the teams have more of its log than this server.
+        """
+        game = table.referee.number
+        effects = self.follow(table, table.give_up(now))
+        effects += self._explain(table, game, why, now)
+        return effects
+
+    def doubt(self, table: Table, player: str, now: int) -> Effects:
+        """Note that a player has more of a game's log than there is; give the game up when most of its players do.
+
+        Only a game from the journal can lack anything. One player alone does not end a game.
+        """
+        game = self.games[table.name]
+        if table.name not in self.doubtful or table.referee.state is not m.State.TURN:
+            return Effects()
+        doubts = self._doubts.setdefault(game, set())
+        doubts.add(player)
+        if 2 * len(doubts) <= len(table.referee.players):
+            return Effects()
+        return self.give_up(table, "its teams have more of its log than the journal, which has lost something", now)
+
+    def _explain(self, table: Table, game: int, why: str, now: int) -> Effects:
+        """Announce why a game does not go on, which the operator reads, too."""
+        text = f"game {game} does not go on: {why}"
+        return self.carry_out(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.ANNOUNCE, text=text), now)
+
     # --- time -----------------------------------------------------------------------------------------------------
 
     def deadline(self) -> int | None:
@@ -237,10 +281,12 @@ class Play:
         """Set tables as the journal has them.
 
         Args:
-            resumes: whether their games are resumed; otherwise each table opens its next one.
+            resumes: whether their games are resumed; otherwise each table opens its next one, and announces why if the
+                journal is behind.
             status: makes what ``/game/server`` says of a table.
         """
         effects = Effects()
+        self._insists = resumes and bool(saved.behind)
         for former in saved.former:
             if former.opened.table in self.openings.limits:
                 effects.publications += self._unsent_end(former, saved.sent_through, status)
@@ -250,7 +296,8 @@ class Play:
             if game is not None and resumes and game.steps:
                 effects.publications += self._restore_table(game, saved.sent_through, status, now)
                 continue
-            table = Table(self.openings.set_table(name, game), status)
+            behind = bool(saved.behind) and not resumes
+            table = Table(self.openings.set_table(name, game, behind=behind), status)
             self.tables[name] = table
             announcements, publications = table.open()
             self.follower.open(table)
@@ -259,6 +306,8 @@ class Play:
             effects.publications += publications
             effects += self._open_game(table, now)
             effects.news.append(StepNews(name, now, None, announcements))
+            if behind and game is not None and game.steps:
+                effects += self._explain(table, game.opened.number, saved.behind, now)
         for name in stored if resumes else ():
             log.warning("the journal has a game of table %r, which is not set; it waits", name)
         return effects
@@ -289,6 +338,7 @@ class Play:
         table, referee = recovered.table, recovered.table.referee
         self.tables[table.name] = table
         self.games[table.name] = game.opened.id
+        self._resumed.add(game.opened.id)
         if recovered.log is not None:
             self.logs[table.name] = recovered.log
         self.openings.configure(referee)

@@ -157,16 +157,16 @@ class Openings:
         """The table whose status stands for the server."""
         return next(iter(self.limits))
 
-    def set_table(self, name: str, former: SavedGame | None) -> Referee:
+    def set_table(self, name: str, former: SavedGame | None, *, behind: bool = False) -> Referee:
         """Return the referee of a table's first game, which follows the last one of the journal.
 
         A game in which nothing has happened yet is opened, and committed to, as it was: with its secret, and with what
-        a host has set for it (SALVO-HOST-7).
+        a host has set for it (SALVO-HOST-7); not if the journal is behind, so that nobody knows what has happened.
         """
         number, seed, limits = 1, self._next_seed(), self.limits[name]
         if former is not None:
-            number = former.opened.number + bool(former.steps)
-        if former is not None and not former.steps:
+            number = former.opened.number + (behind or bool(former.steps))
+        if former is not None and not former.steps and not behind:
             with suppress(WireError):
                 header = read_header(former.opened.header)
                 if self.draw is header.draw is m.Draw.FAIR:

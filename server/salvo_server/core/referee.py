@@ -21,7 +21,7 @@ from salvo.rules.game import Game
 from salvo_server.core.game_states import Hosted, Over, Turn
 from salvo_server.core.lobby import Lobby
 from salvo_server.core.match import Match, Player, Team, Terms
-from salvo_server.core.transitions import TABLE, Event, TableState, event_of
+from salvo_server.core.transitions import TABLE, Event, TableState, event_of, reopen
 
 
 class Referee:
@@ -80,6 +80,12 @@ class Referee:
             if isinstance(command, m.HostCommand) and command.settings is not None:
                 self._set.append(command.settings)
         return late + announced if late else announced
+
+    def give_up(self) -> list[m.Announcement]:
+        """Open the next lobby, whatever the table is doing: by no input, so that the game's record stays as it is."""
+        announced, self.stage = reopen(self.stage, self._next)
+        self._set.clear()
+        return announced
 
     def _step(self, event: Event, command: m.Input | Hosted | Terms, now: int) -> list[m.Announcement]:
         state = self.stage

@@ -17,11 +17,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
+from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
-from salvo.messages import ServerStatus
 from salvo.net.inbound import Inbound
 from salvo_server.core.table import Table
 
@@ -42,6 +42,7 @@ class RetainedSync:
         active: whether a sweep is under way: the answer to the subscription is still coming in.
         unheard: tables whose status was published, and has not come back, with the time; a broker that lacks the
             server's rights at a table acknowledges what it drops.
+        ahead: tables of which the broker retains more than has happened there, found by the latest sweep.
     """
 
     def __init__(self, tables: Mapping[str, Table], first_table: str, others: Mapping[str, bytes]) -> None:
@@ -53,6 +54,7 @@ class RetainedSync:
         """
         self.active = False
         self.unheard: dict[str, int] = {}
+        self.ahead: list[str] = []
         self._tables = tables
         self._marker = topics.SERVER.of(first_table)
         self._first_table = first_table
@@ -117,6 +119,7 @@ class RetainedSync:
         if message.payload != self._tables[self._first_table].retained[self._marker]:
             return []
         self.active = False
+        self.ahead = [name for name, table in self._tables.items() if self._is_ahead(table)]
         return self._corrections()
 
     def _note_elsewhere(self, address: topics.Address, message: Inbound) -> None:
@@ -124,7 +127,7 @@ class RetainedSync:
         if address.topic is topics.SERVER:
             with contextlib.suppress(SalvoError):  # no server of ours has published that
                 status = read_announcement(address, message.payload)
-                if isinstance(status, ServerStatus) and status.status_topic == self._marker:
+                if isinstance(status, m.ServerStatus) and status.status_topic == self._marker:
                     self._former.add(address.table)
 
     def _clearing(self) -> list[Publication]:
@@ -135,6 +138,23 @@ class RetainedSync:
             status = topics.SERVER.of(name)
             cleared += sorted(self._elsewhere[name], key=lambda topic: (topic == status, topic))
         return [Publication(topic, b"", True) for topic in cleared]
+
+    def _is_ahead(self, table: Table) -> bool:
+        """Whether the broker retains a turn, or the result of one, to which this table has not come."""
+        referee, retained = table.referee, []
+        for topic in (topics.TURN.of(table.name), topics.RESULT.of(table.name)):
+            try:
+                retained.append(read_announcement(topics.parse(topic), self._retained.get(topic, b"")))
+            except SalvoError:
+                continue  # not of a server of ours
+        turns = [(each.game, each.turn) for each in retained if isinstance(each, m.TurnBegan)]
+        results = [(each.game, each.turn) for each in retained if isinstance(each, m.SalvoResolved)]
+        last = referee.results[-1].turn if referee.results else 0
+        now = 0 if referee.game is None else referee.game.turn
+        return max(turns, default=(0, 0)) > (referee.number, now) or max(results, default=(0, 0)) > (
+            referee.number,
+            last,
+        )
 
     def _corrections(self) -> list[Publication]:
         own = {topic: payload for table in self._tables.values() for topic, payload in table.last_payloads.items()}

@@ -81,6 +81,15 @@ class Table:
             self._begin_game()
         return step
 
+    def give_up(self, at: int) -> Step:
+        """Open the next lobby in place of a game that cannot go on; record and log of that game stay as they are."""
+        number, check = self._number, self.check
+        command = m.HostCommand(m.TERMINAL_HOST, m.HostAction.NEXT)
+        announcements = self.referee.give_up()
+        publications = self._write(announcements)
+        self._begin_game()
+        return Step(self.name, number, at, command, False, "", announcements, publications, check)
+
     def write_status(self, status: m.ServerStatus) -> list[Publication]:
         """Write the server's status and keep it as retained."""
         return [changed for each in write_announcement(status, self.name) if (changed := self._retain(each))]

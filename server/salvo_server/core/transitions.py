@@ -144,11 +144,15 @@ def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Announce
     return [], replace(over, void_shots=over.void_shots - 1)
 
 
-def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Announcements, TableState]:
+def reopen(state: TableState, following: Terms) -> tuple[Announcements, TableState]:
     """Forget the game, its secrets and its boards, and open the next lobby."""
     former, terms = state.terms, replace(following, number=state.terms.number + 1)
     changed = [] if terms.rules == former.rules else [terms.rules]
     return [m.TableReset(), m.TableOpened(terms.number), *changed, m.StateChanged(m.State.LOBBY)], Lobby(terms)
+
+
+def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Announcements, TableState]:
+    return reopen(state, following)
 
 
 def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Announcements, TableState]:
