@@ -15,6 +15,7 @@ from typing import Final
 
 from salvo.errors import BotError, SalvoError, WireError
 from salvo.events import Event, ServerMet
+from salvo.log_throttle import SELDOM
 from salvo.messages import ServerKeys, State
 from salvo.net.inbound import Inbound, TeamLink
 from salvo.session import Session
@@ -148,5 +149,5 @@ class Team:
         try:
             return self.session.receive(message.topic, message.payload, message.retain, self._clock())
         except WireError as error:
-            log.warning("ignored noise on %s: %s", message.topic, error)
+            log.warning("ignored noise on %s: %s", message.topic, error, extra=SELDOM)
             return ()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from salvo.log_throttle import SELDOM
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.peer import ClientConnection, Framing, Lines
@@ -147,7 +148,7 @@ class Host:
             if not self._closed.is_set():
                 handler.stay()
         except Exception:
-            log.exception("%s: the gateway failed; the client is disconnected", peer.name)
+            log.exception("%s: the gateway failed; the client is disconnected", peer.name, extra=SELDOM)
         finally:
             peer.close()
             with self._lock:

@@ -9,7 +9,7 @@ import time
 from typing import Final
 
 from salvo.errors import printable
-from salvo_server.core.log_throttle import Throttle
+from salvo.log_throttle import Throttle
 from salvo_server.core.rate_limit import Bucket, Rate
 
 log = logging.getLogger(__name__)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from salvo.errors import SalvoError
+from salvo.log_throttle import LogThrottle
 
 #: The setting's variable, which the programs beside a server get from it, and which every command understands.
 VARIABLE: Final = "SALVO_LOG_FORMAT"
@@ -25,9 +26,14 @@ class _Records(logging.Formatter):
 
 
 def begin_log(level: str) -> None:
-    """Write the log to standard error, unless the program that calls has a log of its own."""
+    """Write the log to standard error, unless the program that calls has a log of its own.
+
+    No stranger fills it, whichever library writes about what was sent.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(LogThrottle())
     logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+        level=level.upper(), handlers=[handler], format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     set_log_format(os.environ.get(VARIABLE, "text"))
 

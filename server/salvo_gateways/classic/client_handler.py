@@ -8,6 +8,7 @@ from enum import Enum, StrEnum, auto
 from typing import Final
 
 from salvo.errors import SalvoError
+from salvo.log_throttle import SELDOM
 from salvo_gateways.classic import protocol_text as w
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.hidden_fleet.game import HiddenGame
@@ -81,7 +82,7 @@ class ClassicHandler(ClientHandler):
         except SalvoError as error:
             self._quit(error.code, error.text, self._hint(error.code, message))
         except Exception:
-            log.exception("%s: the gateway failed; the game is ended", self.peer.name)
+            log.exception("%s: the gateway failed; the game is ended", self.peer.name, extra=SELDOM)
             self._quit("failed", "the gateway failed")
 
     def invalid_message_received(self, broken: Broken) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from salvo.errors import SalvoError, WireError
+from salvo.log_throttle import SELDOM
 from salvo.rules import Fleet, Order
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
@@ -61,7 +62,7 @@ class JsonHandler(ClientHandler):
         except SalvoError as error:
             self._refuse(request.type, Status.ILLEGAL_ARGUMENTS, error.code, error.text, self._hint(error.code))
         except Exception:
-            log.exception("%s: the gateway failed; the game is ended", self.peer.name)
+            log.exception("%s: the gateway failed; the game is ended", self.peer.name, extra=SELDOM)
             self._answer(request.type, Status.INTERNAL_ERROR, "The game is ended: the server has failed.")
             self._leave_game()
 

@@ -1,5 +1,5 @@
 """The authority of a contest: who may play, what they may do, and what comes of it.
 
 No socket, file, database or display. What decides a game is pure: time, randomness and the journal are arguments. Only
-``clock``, ``log_throttle``, ``keyring`` and ``foresight`` read a clock or start threads.
+``clock``, ``keyring`` and ``foresight`` read a clock or start threads.
 """

@@ -15,6 +15,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedHost, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import SealError, WireError
+from salvo.log_throttle import Throttle
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
 from salvo_server.core.admission import Admission
@@ -22,7 +23,6 @@ from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Wait
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.effects import Effects
 from salvo_server.core.log import Resends
-from salvo_server.core.log_throttle import Throttle
 from salvo_server.core.play import Play
 from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync

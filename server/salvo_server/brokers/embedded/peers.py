@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from salvo.errors import printable
+from salvo.log_throttle import Throttle
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.dialects import DIALECTS, Mqtt311
 from salvo_server.brokers.embedded.limits import WRITE_BYTES, Access, BrokerLimits
@@ -21,7 +22,6 @@ from salvo_server.brokers.embedded.packets import Greeting, Message, ProtocolFau
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.sessions import Session, Sessions
 from salvo_server.brokers.embedded.wills import Wills
-from salvo_server.core.log_throttle import Throttle
 
 #: What a client is told that the broker disconnects; others are not told why.
 _FAREWELLS = {
