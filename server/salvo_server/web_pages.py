@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.staticfiles import StaticFiles
@@ -25,6 +26,20 @@ _ALWAYS: Final = {
 _CACHED: Final = "public, max-age=10"
 #: Of a stream of pictures: none of it is stored on the way.
 STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+class _Number(IntegerConvertor):
+    """A number in an address: starlette's own may be longer than Python reads."""
+
+    regex = "[0-9]{1,12}"
+
+
+register_url_convertor("number", _Number())
+
+
+def number(name: str) -> str:
+    """Return the part of a route's path that is a number, by its name."""
+    return f"{{{name}:number}}"
 
 
 def static_files(package: str) -> StaticFiles:

@@ -165,6 +165,7 @@ def test_a_game_that_is_not_over_or_not_there_is_not_found(site: Site, tmp_path:
             answer = site.get(path)
             assert answer.status == 404, path
             assert b"carrier" not in answer.body
+    assert site.get(f"/games/at/game/{'9' * 4400}").status == 404
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from salvo.topics import NAME_PATTERN, check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
 from salvo_server.brokers.embedded.addresses import host_of, is_known_host, is_loopback
-from salvo_server.web_pages import STREAM_HEADERS, Guarded, static_files
+from salvo_server.web_pages import STREAM_HEADERS, Guarded, number, static_files
 from salvo_watch.web.chunks import CHUNK_CACHE, HEAD_CACHE
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
 from salvo_watch.web.relay import Page, Relay
@@ -67,7 +67,7 @@ def application(
         Route("/tables", pages.tables),
         Route("/events", pages.events),
         Route("/live/head.json", pages.head),
-        Route("/live/{name:int}.json", pages.chunk),
+        Route(f"/live/{number('name')}.json", pages.chunk),
         Route("/sdk", pages.sdk),
         Route("/sdk/{name}", pages.wheel),
         Route("/qr.svg", pages.qr),

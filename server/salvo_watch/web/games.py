@@ -40,6 +40,7 @@ from salvo_display.web_page.rendering import policy_of
 from salvo_display.web_page.shared import Shared
 from salvo_lab.explaining.explain import FLEETS
 from salvo_server.log_verification import verify_file
+from salvo_server.web_pages import number
 from salvo_watch.archive import Archive, Entry, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED
@@ -74,7 +75,7 @@ def routes(
     pages = _GamePages(archive, badges or Badges(), withholds)
     found: dict[str, _Answer] = {
         "/games": pages.listed,
-        "/games/at/{table}/{game:int}": pages.numbered,
+        f"/games/at/{{table}}/{number('game')}": pages.numbered,
         "/games/{id}.html": pages.file,
         "/games/{id}.png": pages.picture,
         "/games/{id}.jsonl.gz": pages.transcript,
@@ -116,8 +117,8 @@ class _GamePages:
             since=_day(given.get("since", "")),
             until=_day(given.get("until", "")),
         )
-        number = given.get("page", "1")
-        page = int(number) if number.isdecimal() and len(number) < 7 else 1
+        asked = given.get("page", "1")
+        page = int(asked) if asked.isdecimal() and len(asked) < 7 else 1
         text, allowed = await asyncio.to_thread(self._list, query, page)
         return _html(text, allowed)
 

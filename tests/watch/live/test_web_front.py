@@ -154,6 +154,10 @@ def test_an_invalid_table_name_in_a_web_address_is_refused(web: WebFront, path: 
     assert body.startswith(b"bad_name: ")
 
 
+def test_a_number_that_is_too_long_leads_to_no_page(web: WebFront) -> None:
+    assert web.get(f"/live/{'9' * 4400}.json")[0] == 404
+
+
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/sdk/x.whl"])
 def test_no_file_but_those_of_the_pages_is_served(web: WebFront, path: str) -> None:
     assert web.get(path)[0] == 404
