@@ -132,19 +132,21 @@ class MqttChannels:
         return None
 
     async def _carry(self, socket: WebSocket, visitor: str) -> None:
-        try:
-            async with self._upstream.connection(visitor) as (reader, writer):
-                await socket.accept(_PROTOCOL if _PROTOCOL in socket.scope["subprotocols"] else None)
-                ways = {asyncio.create_task(_send_on(socket, writer)), asyncio.create_task(_bring_back(reader, socket))}
-                try:
-                    await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    for way in ways:
-                        way.cancel()
-                    await asyncio.gather(*ways, return_exceptions=True)
-        except OSError:
-            text = f"the broker {joined(self._upstream.address.host, self._upstream.address.port)} does not answer\n"
-            await socket.send_denial_response(PlainTextResponse(text, 503))
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                reader, writer = await stack.enter_async_context(self._upstream.connection(visitor))
+            except OSError:
+                where = joined(self._upstream.address.host, self._upstream.address.port)
+                await socket.send_denial_response(PlainTextResponse(f"the broker {where} does not answer\n", 503))
+                return
+            await socket.accept(_PROTOCOL if _PROTOCOL in socket.scope["subprotocols"] else None)
+            ways = {asyncio.create_task(_send_on(socket, writer)), asyncio.create_task(_bring_back(reader, socket))}
+            try:
+                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for way in ways:
+                    way.cancel()
+                await asyncio.gather(*ways, return_exceptions=True)
 
 
 async def _send_on(socket: WebSocket, writer: asyncio.StreamWriter) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +24,10 @@ from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
 
 SECONDS = 60.0
+UPGRADE = (
+    b"GET /mqtt HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 VISITOR, OTHER = "203.0.113.9", "2001:db8::7"
 
 
@@ -143,6 +149,28 @@ def test_a_frame_that_no_mqtt_client_sends_ends_the_connection() -> None:
         for too_much in (bytes(1001), [b"x"] * 100):
             with visit(port) as channel, pytest.raises(ConnectionClosed):
                 talk(channel, too_much)
+
+
+def test_a_visitor_that_leaves_before_the_broker_answers_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked, gone = threading.Event(), threading.Event()
+    connection = Upstream.connection
+
+    def late(upstream: Upstream, visitor: str) -> Any:
+        asked.set()
+        gone.wait(SECONDS)
+        return connection(upstream, visitor)
+
+    monkeypatch.setattr(Upstream, "connection", late)
+    with EmbeddedBroker() as broker, front(broker.url) as port:
+        with socket.create_connection(("127.0.0.1", port)) as sock:
+            sock.sendall(UPGRADE)
+            asked.wait(SECONDS)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        gone.set()
+        visit(port).close()
+    assert caplog.messages == []
 
 
 def test_a_missing_broker_is_answered_with_status_503() -> None:
