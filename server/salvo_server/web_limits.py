@@ -1,19 +1,26 @@
-"""What uvicorn leaves open: how many connections an address has, how long they say nothing, and what frames cost."""
+"""What uvicorn leaves open: how many connections an address has, how long they say nothing, and what frames cost.
+
+And what strangers send it that it takes for errors of its own, which would be tracebacks in the log.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import h11
 import uvicorn
+from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 from websockets.frames import Frame
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
     from uvicorn._types import ASGISendEvent
 
 #: Of one address: a hall of phones behind one router, each with a stream and a page that loads.
@@ -21,8 +28,8 @@ MAX_OF_ADDRESS: Final = 1024
 #: For a request's head to arrive, from the connection's beginning or the answer before it.
 HEAD_SECONDS: Final = 15.0
 
-#: For streams to end with the process.
-_END_SECONDS: Final = 1
+#: For answers to be complete when the process ends; streams never are.
+END_SECONDS: Final = 0.5
 #: Pieces of one WebSocket message; MQTT.js sends none in pieces.
 MAX_PIECES: Final = 64
 
@@ -37,7 +44,7 @@ def behind_a_door(app: ASGIApp, door: type[Door], connections: int, **more: Any)
         more: settings of uvicorn's.
     """
     config = uvicorn.Config(
-        app,
+        _left_in_silence(app),
         http=door,
         log_config=None,
         log_level="warning",
@@ -45,10 +52,34 @@ def behind_a_door(app: ASGIApp, door: type[Door], connections: int, **more: Any)
         lifespan="off",
         server_header=False,
         limit_concurrency=connections,
-        timeout_graceful_shutdown=_END_SECONDS,
         **more,
     )
-    return uvicorn.Server(config)
+    return _Server(config)
+
+
+def _left_in_silence(app: ASGIApp) -> ASGIApp:
+    """Return an application to which it is no error that a client is gone, or that the process ends."""
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        with contextlib.suppress(ClientDisconnect, asyncio.CancelledError):
+            await app(scope, receive, send)
+
+    return served
+
+
+class _Server(uvicorn.Server):
+    """A server that ends what is open without a word."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        ending = asyncio.get_running_loop().call_later(END_SECONDS, self._hang_up)
+        await super().shutdown(sockets)
+        ending.cancel()
+
+    def _hang_up(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        for task in self.server_state.tasks:  # what is still reckoned has nobody to go to
+            task.cancel()
 
 
 class Door(H11Protocol):
@@ -102,6 +133,12 @@ class Door(H11Protocol):
         super().on_response_complete()
         self._wait_or_not()
 
+    def send_400_response(self, msg: str) -> None:
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:  # an answer has begun, to which another one cannot be added
+            self.transport.abort()
+
     def _wait_or_not(self) -> None:
         """Give the client its time as long as its next head is not whole."""
         if self.conn.their_state is not h11.IDLE or self.transport.is_closing():
@@ -116,7 +153,25 @@ class Door(H11Protocol):
 
 
 class Hatch(WebSocketsSansIOProtocol):
-    """A WebSocket whose other side cannot make this one hold more than a message, and a buffer of answers."""
+    """A WebSocket whose other side cannot make this one hold more than a message, and a buffer of answers.
+
+    Nobody sends text here: what is in it is not read.
+    """
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.handshake_initiated:  # the head was whole: it is no request for a WebSocket, and none will come
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            self.transport.close()
+
+    def shutdown(self) -> None:
+        with contextlib.suppress(InvalidState):  # the other side has ended it, and does not read that it is so
+            super().shutdown()
+
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type == "text":
+            self.frames = [b""]
+        super().send_receive_event_to_app()
 
     async def send(self, message: ASGISendEvent) -> None:
         await super().send(message)

@@ -16,14 +16,15 @@ from collections.abc import Iterator
 from email.message import Message
 from typing import Any, NamedTuple
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from kit.processes import started
-from salvo_server.web_limits import Door, Hatch
+from salvo_server.web_limits import Door, Hatch, behind_a_door
 
 _SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 60.0
+#: Beyond any test.
+_NEVER = 1_000_000
 
 
 class WebFront(NamedTuple):
@@ -72,10 +73,7 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
 @contextlib.contextmanager
 def in_this_process(app: ASGIApp, door: type[Door] = Door) -> Iterator[int]:
     """Run uvicorn with an app and a door; its port."""
-    config = uvicorn.Config(
-        app, http=door, ws=Hatch, ws_max_size=1000, log_config=None, lifespan="off", timeout_keep_alive=1_000_000
-    )
-    server = uvicorn.Server(config)
+    server = behind_a_door(app, door, _NEVER, ws=Hatch, ws_max_size=1000, timeout_keep_alive=_NEVER)
     with socket.create_server(("127.0.0.1", 0)) as sock:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])), daemon=True)
         thread.start()
@@ -84,3 +82,4 @@ def in_this_process(app: ASGIApp, door: type[Door] = Door) -> Iterator[int]:
         finally:
             server.should_exit = True
             thread.join(_SECONDS)
+            assert not thread.is_alive()

@@ -1,15 +1,21 @@
-"""The web front's connections: so many of an address, and none that says nothing for long."""
+"""The web front's connections: so many of an address, none that says nothing for long, no error in the log."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from starlette.responses import PlainTextResponse
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from kit.web_front import in_this_process
 from salvo_server.web_limits import Door
@@ -82,3 +88,91 @@ def test_a_connection_without_a_whole_request_is_closed_after_a_time_limit(sent:
             chunk = slow.recv(1000)
             assert chunk
             got += chunk
+
+
+async def _body(request: Request) -> Response:
+    return PlainTextResponse(await request.body())
+
+
+async def _stream(request: Request) -> Response:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"data:" + bytes(100_000)
+            await asyncio.sleep(0)
+
+    return StreamingResponse(endless(), media_type="text/event-stream")
+
+
+async def _reckoned(request: Request) -> Response:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def _channel(socket: WebSocket) -> None:
+    await socket.accept()
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+
+
+#: Answers of each kind: what a client sends, one that takes no end, one that takes long, and a WebSocket.
+PAGES = Starlette(
+    routes=[
+        Route("/body", _body, methods=["POST"]),
+        Route("/stream", _stream),
+        Route("/reckoned", _reckoned),
+        WebSocketRoute("/channel", _channel),
+    ]
+)
+UPGRADE = b"Host: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+CHANNEL = (
+    b"GET /channel HTTP/1.1\r\n"
+    + UPGRADE
+    + b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+CHUNKS = b"POST /body HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def is_handled(port: int) -> None:
+    """Wait until the server has handled what was sent before."""
+    with caller(port) as sock:
+        assert answer(sock, HEAD + b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("sent", "then"),
+    [
+        pytest.param(CHUNKS.replace(b"POST /body", b"GET /stream"), b"ZZ\r\n", id="garbage during a stream"),
+        pytest.param(CHUNKS.replace(b"/body", b"/nothing"), b"ZZ\r\n", id="garbage after an answer"),
+        pytest.param(CHUNKS + b"3\r\nabc\r\n", b"", id="gone in the midst of what it sends"),
+        pytest.param(CHANNEL + b"\r\n", b"\x81\x82\0\0\0\0\xff\xfe", id="text that is no text"),
+    ],
+)
+def test_nothing_that_a_stranger_sends_is_an_error_in_the_log(
+    sent: bytes, then: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with in_this_process(PAGES) as port:
+        with caller(port) as sock:
+            sock.sendall(sent)
+            if then:
+                answer(sock, b"")
+                answer(sock, then)
+            is_handled(port)
+        is_handled(port)
+    assert [record.getMessage() for record in caplog.records if record.levelno > logging.WARNING] == []
+
+
+@pytest.mark.parametrize("request_", [CHANNEL.replace(b"GET", b"POST"), CHANNEL + b"X: 1\r\n" * 200])
+def test_a_request_for_a_websocket_that_is_none_is_refused_and_its_connection_closed(request_: bytes) -> None:
+    with in_this_process(PAGES) as port, caller(port) as sock:
+        assert answer(sock, request_ + b"\r\n").startswith(b"HTTP/1.1 400 ")
+        assert sock.recv(1) == b""
+
+
+def test_what_is_open_ends_with_the_server_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    with contextlib.ExitStack() as stack, in_this_process(PAGES) as port:
+        for request in (b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n", CHANNEL + b"\r\n"):
+            assert answer(stack.enter_context(caller(port)), request)
+        stack.enter_context(caller(port)).sendall(b"GET /reckoned HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        stack.enter_context(caller(port)).sendall(HEAD)
+        is_handled(port)
+    assert caplog.messages == []
