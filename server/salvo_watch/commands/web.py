@@ -169,7 +169,7 @@ def web(
         ssl_keyfile=tls_key,
     )
     click.echo(json.dumps({"event": "listening", "urls": pages}) if as_json else watch_line(pages))
-    open_files.allow(2 * MAX_CONNECTIONS)
+    open_files.allow(MAX_CONNECTIONS)
     asyncio.run(_serve(server, sock, relay))
 
 

@@ -93,3 +93,5 @@ def test_connections_beyond_the_limit_of_open_files_wait(
         process.send_signal(signal.SIGTERM)
         log += process.communicate(timeout=300)[0].splitlines()
     assert not [line for line in log if "Traceback" in line or "asyncio" in line]
+    if "gateway" not in words:
+        assert [line for line in log if f"at most {_FILES} files may be open, too few for" in line]

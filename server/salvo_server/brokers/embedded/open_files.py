@@ -20,25 +20,32 @@ from salvo.log_throttle import Throttle
 #: For a listener that is no asyncio server, before it accepts again; asyncio's own is one second, too.
 PAUSE_SECONDS: Final = 1.0
 _SCARCE: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
-_seldom = Throttle(logging.getLogger(__name__))
+_CURE: Final = "raise the limit of open files (ulimit -n, LimitNOFILE of systemd)"
+log = logging.getLogger(__name__)
+_seldom = Throttle(log)
 
 
-def allow(count: int) -> None:
-    """Let this process have so many files open, as far as the system allows that."""
+def allow(connections: int) -> None:
+    """Let this process have files open for so many connections, as far as the system allows that.
+
+    Of a limit with which they are never reached a line of the log reports: with very few files nobody gets in.
+    """
+    count = 2 * connections
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource  # not everywhere
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = count if hard == resource.RLIM_INFINITY else min(count, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        if most < connections:
+            log.warning("at most %d files may be open, too few for %d connections; %s", most, connections, _CURE)
 
 
 def report(error: object) -> bool:
     """Report an error of a listener if it means that no more files can be opened; return whether it does."""
     if not isinstance(error, OSError) or error.errno not in _SCARCE:
         return False
-    cure = "raise the limit of open files (ulimit -n, LimitNOFILE of systemd)"
-    _seldom.warn("files", f"new connections wait: {error.strerror}; {cure}")
+    _seldom.warn("files", f"new connections wait: {error.strerror}; {_CURE}")
     return True
 
 

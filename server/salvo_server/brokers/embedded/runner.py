@@ -127,7 +127,7 @@ class EmbeddedBroker:
         logging.getLogger("amqtt").setLevel(_AMQTT_LOG_LEVEL)
         logging.getLogger("websockets").setLevel(logging.CRITICAL)
         logging.getLogger("transitions").setLevel(logging.ERROR)
-        open_files.allow(2 * self._limits.connections)
+        open_files.allow(self._limits.connections)
         self._sockets = {"default": listening(*self._listen)}
         if self._websocket is not None:
             try:
