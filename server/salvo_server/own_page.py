@@ -50,8 +50,10 @@ _ALIVE_SECONDS: Final = 10.0
 _SAME_SECONDS: Final = 0.5
 #: How often the page looks at what is behind it: no person notices.
 _LOOK_SECONDS: Final = 0.03
-#: Connections at once; further ones get 503, Service Unavailable.
-_MAX_CONNECTIONS: Final = 64
+#: Connections at once: those of a browser's tabs, and half as many of other programs on this machine.
+MAX_CONNECTIONS: Final = 32
+#: For a request's head: other accounts of this machine may connect, too, and ask for nothing.
+_HEAD_SECONDS: Final = 5.0
 
 
 class PageCommand(BaseModel):
@@ -329,8 +331,11 @@ def _moved(before: float | None, after: float | None) -> bool:
 # --- the server of the page
 
 
-class _OwnDoor(Door):
-    most = _MAX_CONNECTIONS
+class OwnDoor(Door):
+    """A connection to a person's own page."""
+
+    most = MAX_CONNECTIONS
+    patience_seconds = _HEAD_SECONDS
 
 
 def listen() -> tuple[socket.socket, int]:
@@ -360,7 +365,7 @@ def serve(page: OwnPage, sock: socket.socket, open_page: OpenPage, begin: Callab
 
 
 async def _serve(page: OwnPage, sock: socket.socket) -> None:
-    server = behind_a_door(page.application(), _OwnDoor, _MAX_CONNECTIONS, ws="none")
+    server = behind_a_door(page.application(), OwnDoor, 2 * MAX_CONNECTIONS, ws="none")
     looking = asyncio.create_task(_look(page, server))
     try:
         await server.serve([sock])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import h11
@@ -33,7 +32,7 @@ END_SECONDS: Final = 0.5
 #: Pieces of one WebSocket message; MQTT.js sends none in pieces.
 MAX_PIECES: Final = 64
 
-_connections: Counter[str] = Counter()  # by address
+_connections: dict[str, dict[Door, None]] = {}  # by address, the eldest first
 
 
 def behind_a_door(app: ASGIApp, door: type[Door], connections: int, **more: Any) -> uvicorn.Server:
@@ -85,8 +84,8 @@ class _Server(uvicorn.Server):
 class Door(H11Protocol):
     """A connection that counts towards those of its address, and is closed when it has asked nothing for too long.
 
-    A proxy's connections are its visitors', so those that are trusted to name them (uvicorn's forwarded_allow_ips) may
-    be any number.
+    Where there are too many, the eldest makes room that has never asked for anything. A proxy's connections are its
+    visitors': those over which one that is trusted (uvicorn's forwarded_allow_ips) names them may be any number.
 
     Attributes:
         most: connections of an address.
@@ -100,13 +99,13 @@ class Door(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        address = "" if self.client is None else self.client[0]
-        if address not in getattr(self.app, "trusted_hosts", ()):
-            self._address = address
-            _connections[address] += 1
-            if _connections[address] > self.most:
-                transport.abort()
-                return
+        self._address = "" if self.client is None else self.client[0]
+        others = _connections.setdefault(self._address, {})
+        others[self] = None
+        if len(others) > self.most:
+            silent = next(door for door in others if door.scope is None)
+            silent._leave()
+            silent.transport.abort()
         self._wait_or_not()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -119,15 +118,23 @@ class Door(H11Protocol):
 
     def _leave(self) -> None:
         self._stop_waiting()
-        if self._address:
-            _connections[self._address] -= 1
-            if not _connections[self._address]:
-                del _connections[self._address]
-            self._address = ""
+        self._count_no_more()
+
+    def _count_no_more(self) -> None:
+        others = _connections.get(self._address, {})
+        others.pop(self, None)
+        if not others:
+            _connections.pop(self._address, None)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._is_named_by_proxy():
+            self._count_no_more()
         self._wait_or_not()
+
+    def _is_named_by_proxy(self) -> bool:
+        named = any(name == b"x-forwarded-for" for name, _ in self.headers or ())
+        return named and self._address in getattr(self.app, "trusted_hosts", ())
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

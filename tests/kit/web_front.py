@@ -71,9 +71,9 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
 
 
 @contextlib.contextmanager
-def in_this_process(app: ASGIApp, door: type[Door] = Door) -> Iterator[int]:
-    """Run uvicorn with an app and a door; its port."""
-    server = behind_a_door(app, door, _NEVER, ws=Hatch, ws_max_size=1000, timeout_keep_alive=_NEVER)
+def in_this_process(app: ASGIApp, door: type[Door] = Door, connections: int = _NEVER) -> Iterator[int]:
+    """Run uvicorn with an app and a door, and so many connections at once; its port."""
+    server = behind_a_door(app, door, connections, ws=Hatch, ws_max_size=1000, timeout_keep_alive=_NEVER)
     with socket.create_server(("127.0.0.1", 0)) as sock:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])), daemon=True)
         thread.start()

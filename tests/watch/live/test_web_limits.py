@@ -18,6 +18,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from kit.web_front import in_this_process
+from salvo_server.own_page import MAX_CONNECTIONS, OwnDoor
 from salvo_server.web_limits import Door
 
 SECONDS = 60.0
@@ -56,19 +57,41 @@ def answer(sock: socket.socket, request: bytes) -> bytes:
 def test_an_address_has_so_many_connections_whatever_others_have(most: int, served: int) -> None:
     with front(most) as port, contextlib.ExitStack() as stack:
         held = [stack.enter_context(caller(port)) for _ in range(8)]
-        answers = [answer(sock, HEAD + b"\r\n") for sock in held]
+        answers = [answer(sock, HEAD + b"\r\n") for sock in reversed(held)]  # the eldest silent ones have made room
         assert [bool(each) for each in answers] == [True] * served + [False] * (8 - served)
+        assert bool(answer(stack.enter_context(caller(port)), HEAD + b"\r\n")) == (most == NEVER)
         assert answer(stack.enter_context(caller(port, OTHER)), HEAD + b"\r\n")
-        held[0].close()
+        held[-1].close()
         end = time.monotonic() + SECONDS
         while not answer(stack.enter_context(caller(port)), HEAD + b"\r\n"):
             assert time.monotonic() < end
 
 
-def test_connections_of_a_proxy_that_names_its_visitors_are_any_number() -> None:
+@pytest.mark.parametrize(
+    ("address", "header", "served"),
+    [
+        pytest.param("127.0.0.1", b"X-Forwarded-For: 203.0.113.9\r\n", 8, id="a proxy that names its visitors"),
+        pytest.param("127.0.0.1", b"", 3, id="a program on this machine"),
+        pytest.param(STRANGER, b"X-Forwarded-For: 203.0.113.9\r\n", 3, id="a stranger that names another"),
+    ],
+)
+def test_only_connections_of_a_proxy_that_names_its_visitors_are_any_number(
+    address: str, header: bytes, served: int
+) -> None:
     with front(most=3) as port, contextlib.ExitStack() as stack:
-        held = [stack.enter_context(caller(port, "127.0.0.1")) for _ in range(8)]
-        assert all(answer(sock, HEAD + b"\r\n") for sock in held)
+        held = (stack.enter_context(caller(port, address)) for _ in range(8))
+        assert sum(bool(answer(sock, HEAD + header + b"\r\n")) for sock in held) == served
+
+
+def test_silent_connections_of_another_account_keep_nobody_from_an_own_page() -> None:
+    with (
+        in_this_process(PlainTextResponse("here"), OwnDoor, 2 * MAX_CONNECTIONS) as port,
+        contextlib.ExitStack() as stack,
+    ):
+        for _ in range(4 * MAX_CONNECTIONS):
+            stack.enter_context(caller(port, "127.0.0.1"))
+        with caller(port, "127.0.0.1") as browser:
+            assert answer(browser, HEAD + b"\r\n").startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize("sent", [b"", HEAD, HEAD + b"\r\n" + HEAD], ids=["nothing", "half a head", "half of another"])
