@@ -15,12 +15,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from kit.browser import Browser, until
 from kit.nginx import Nginx, nginx_before
 from kit.ports import Port
 from kit.processes import started, without_settings
 from kit.programs import needs
+from kit.web_front import WebFront, in_this_process
 
 _SALVO = (sys.executable, "-m", "salvo")
 
@@ -154,3 +159,31 @@ def test_a_crowd_behind_a_cache_sees_what_the_streams_have_shown_and_one_of_it_r
     assert sum(page.heads for page in pages) > 10 * heads
     assert "/live/1.json?table=" in by_file
     assert set(by_file.values()) == {1}
+
+
+@needs("nginx")
+def test_a_cache_asks_only_for_what_the_front_reads_and_seldom_for_games_that_are_over(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def echo(request: Request) -> Response:
+        asked.append(f"{request.url.path}?{request.query_params}")
+        return PlainTextResponse(str(request.query_params), headers={"Cache-Control": "public, max-age=60"})
+
+    async def health(request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    app = Starlette(routes=[Route("/healthz", health), Route("/{path:path}", echo)])
+    with contextlib.ExitStack() as stack:
+        web = f"127.0.0.1:{stack.enter_context(in_this_process(app))}"
+        cache = stack.enter_context(Port()).address
+        stack.enter_context(nginx_before(web, cache, tmp_path))
+        front = WebFront(f"http://{cache}/")
+        for query in ("?table=t1", "?x=1&table=t1", "?table=t1&x=2&", "?table=t1&table=t2", "?stable=7&table=t1"):
+            assert front.get(f"/{query}")[2] == b"table=t1"
+        assert [front.get(f"/live/head.json{query}")[2] for query in ("?x", "?table=", "")] == [b"", b"table=", b""]
+        whole = "table=t&team=r&turn=3&page=2&teams=a%2Cb&text=x+y&since=2026-01-01&until=2026-01-02"
+        assert front.get(f"/games?x=1&{whole}")[2] == whole.encode()
+        assert asked == ["/?table=t1", "/live/head.json?", "/live/head.json?table=", f"/games?{whole}"]
+        answers = iter(lambda: front.get(f"/games/one.png?turn={len(asked)}")[0], 429)
+        assert len(list(answers)) > 50
+        assert {front.get(f"/live/{number}.json")[0] for number in range(200)} == {200}
