@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import h11
 import uvicorn
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 from websockets.frames import Frame
+
+from salvo_server.web_pages import is_prefix, under
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -42,8 +46,10 @@ def behind_a_door(app: ASGIApp, door: type[Door], connections: int, **more: Any)
         connections: at once; further ones get 503, Service Unavailable.
         more: settings of uvicorn's.
     """
+    served = _left_in_silence(app)
     config = uvicorn.Config(
-        _left_in_silence(app),
+        served,
+        proxy_headers=False,
         http=door,
         log_config=None,
         log_level="warning",
@@ -53,10 +59,23 @@ def behind_a_door(app: ASGIApp, door: type[Door], connections: int, **more: Any)
         limit_concurrency=connections,
         **more,
     )
+    config.app = _Proxied(served, config.forwarded_allow_ips)
     return _Server(config)
 
 
-def _left_in_silence(app: ASGIApp) -> ASGIApp:
+class _Proxied(ProxyHeadersMiddleware):
+    """Believes trusted proxies (uvicorn's forwarded_allow_ips) also under which path they show these pages."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["client"] is not None and scope["client"][0] in self.trusted_hosts:
+            given = Headers(scope=scope).getlist("x-forwarded-prefix")
+            prefix = given[0].rstrip("/") if len(given) == 1 else ""
+            if is_prefix(prefix):
+                scope = under(scope, prefix)
+        await super().__call__(scope, receive, send)
+
+
+def _left_in_silence(app: ASGIApp) -> Any:
     """Return an application to which it is no error that a client is gone, or that the process ends."""
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:

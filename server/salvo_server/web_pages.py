@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -42,6 +44,26 @@ def number(name: str) -> str:
     return f"{{{name}:number}}"
 
 
+#: A path under which a proxy shows these pages: nothing that leads to another host, up, or out of an attribute.
+_PREFIX: Final = re.compile("(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,8}")
+
+
+def is_prefix(path: str) -> bool:
+    """Whether pages may be under a path, such as ``/salvo``."""
+    return _PREFIX.fullmatch(path) is not None
+
+
+def under(scope: Scope, prefix: str) -> Scope:
+    """Return a request as it was at the proxy that shows these pages under a path."""
+    return {**scope, "root_path": prefix, "path": prefix + scope["path"]}
+
+
+def to_root(request: Request) -> str:
+    """Return the way from a page to its server's other addresses: however long a path is before them, it stays."""
+    asked = request.scope.get("raw_path") or request.scope["path"].encode()
+    return "../" * (asked.count(b"/") - 1) or "./"
+
+
 def static_files(package: str) -> StaticFiles:
     """Return a package's own files, beside those that all pages share."""
     return StaticFiles(packages=[(package, "static"), ("salvo_display.web_page", "static")])
@@ -50,15 +72,18 @@ def static_files(package: str) -> StaticFiles:
 class Guarded:
     """Adds the policy to every answer, also to refusals; the first of these is of other names than this server's."""
 
-    def __init__(self, app: ASGIApp, knows: Callable[[str], bool], refusal: str, cached: str = "") -> None:
+    def __init__(
+        self, app: ASGIApp, knows: Callable[[str], bool], refusal: str, cached: str = "", prefix: str = ""
+    ) -> None:
         """Guard an application.
 
         Args:
             knows: whether a request's ``Host`` is a name of this server.
             refusal: what a browser reads that used another one.
             cached: the ``Host`` of a cache in front, which may store what is not new every time; empty without one.
+            prefix: the path under which that one has these pages; empty without one.
         """
-        self._app, self._knows, self._refusal, self._cached = app, knows, refusal, cached
+        self._app, self._knows, self._refusal, self._cached, self._prefix = app, knows, refusal, cached, prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         host = Headers(scope=scope).get("host", "")
@@ -72,5 +97,7 @@ class Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
+        if self._prefix and host == self._cached and not scope.get("root_path"):
+            scope = under(scope, self._prefix)
         answer = self._app if self._knows(host) else PlainTextResponse(f"{self._refusal}\n", 421)
         await answer(scope, receive, guarded)

@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> tuple[str, str]:
-    """Return a page of a server's games, and its policy.
+    """Return a page of a server's games, and its policy; its links lead on from ``/games``.
 
     Args:
         listed: all games.
@@ -50,12 +50,12 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
     allowed = policy(style, forms="'self'")
     text = _page(
         found[(page - 1) * PAGE : page * PAGE],
-        "/games/{}",
+        "games/{}",
         part.badges or Badges(),
         style=style,
         policy=allowed,
         title=TITLE,
-        links=[("Watch", "/"), ("Tables", "/tables"), ("Join", "/sdk")],
+        links=[("Watch", "./"), ("Tables", "tables"), ("Join", "sdk")],
         served=True,
         query=part.query,
         teams=sorted({name for entry in listed for name in entry.players}, key=str.casefold),
@@ -152,4 +152,4 @@ def _numbers_by_size(name: str) -> tuple[str, int, str]:
 
 def _address(query: Query, page: int) -> str:
     asked = {name: str(value) for name, value in query._asdict().items() if value}
-    return "/games?" + urlencode({**asked, "page": page})
+    return "games?" + urlencode({**asked, "page": page})

@@ -488,7 +488,7 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
             assert all(topic.startswith(f"/players/{name}/") for topic in closed), closed
     with steps.step("the web front tells browsers of the table, and offers the game that is over"):
         assert '"state":"over"' in first_line(used, "http://127.0.0.1:8080/events?table=")
-        assert "/games/" in fetched(used, "http://127.0.0.1:8080/games")
+        assert "games/" in fetched(used, "http://127.0.0.1:8080/games")
     with steps.step("the server's metrics are on port 9464, and have the game"):
         assert (
             'salvo_games_total{result="finished",table=""} 1.0'

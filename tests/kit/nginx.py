@@ -1,4 +1,4 @@
-"""nginx with ``deploy/cache.conf`` before a web front, and its record of what it has asked."""
+"""nginx before a web front, with ``deploy/cache.conf`` or other lines, and its record of what it has asked."""
 
 from __future__ import annotations
 
@@ -57,13 +57,23 @@ def nginx_before(web: str, cache: str, folder: Path, workers: int = 1, connectio
     for place, here in (("listen 80", listen), ("web:8080", web), ("/var/cache/nginx", str(folder))):
         assert place in written
         written = written.replace(place, here)
+    with nginx(written, f"http://{cache}/healthz", folder, workers, connections) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def nginx(http: str, health: str, folder: Path, workers: int = 1, connections: int = 512) -> Iterator[Nginx]:
+    """Run nginx until the end of the block; it answers when this begins.
+
+    Args:
+        http: what is in its http block.
+        health: the address of a front's ``/healthz`` behind it.
+    """
     configuration = folder / "nginx.conf"
-    configuration.write_text(
-        _FRAME.format(folder=folder, configuration=written, workers=workers, connections=connections)
-    )
+    configuration.write_text(_FRAME.format(folder=folder, configuration=http, workers=workers, connections=connections))
 
     def answers() -> bool:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{cache}/healthz", timeout=60) as answer:
+        with contextlib.suppress(OSError), urllib.request.urlopen(health, timeout=60) as answer:
             return bool(answer.read() == b"ok\n")
         return False
 

@@ -33,9 +33,7 @@ def flood(name: str, text: str, **given: Any) -> None:
         logging.getLogger(name).warning(f"{text} %d", number, **given)
 
 
-@pytest.mark.parametrize(
-    ("name", "given"), [("starlette", {}), ("asyncio", {}), ("salvo_gateways", {"extra": SELDOM})]
-)
+@pytest.mark.parametrize(("name", "given"), [("starlette", {}), ("asyncio", {}), ("salvo_gateways", {"extra": SELDOM})])
 def test_a_flood_that_strangers_cause_is_a_line_that_counts_the_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, given: dict[str, Any]
 ) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from email.message import Message
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import pytest
 import uvicorn
@@ -82,7 +82,7 @@ def site(folder: Path) -> Iterator[Site]:
 
 
 def _ids(answer: Answer) -> list[str]:
-    return re.findall(r'class="game-line" href="/games/([A-Za-z0-9_-]+)"', answer.text)
+    return re.findall(r'class="game-line" href="games/([A-Za-z0-9_-]+)"', answer.text)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_pages_of_the_list_follow_each_other() -> None:
         links = dict(re.findall(r'href="([^"]+)" rel="(prev|next)"', text))
         expected = {n: word for n, word in ((page - 1, "prev"), (page + 1, "next")) if 1 <= n <= 3 and page <= 3}
         if page <= 3:
-            assert links == {f"/games?text=random+%26+co&amp;page={n}": word for n, word in expected.items()}
+            assert links == {f"games?text=random+%26+co&amp;page={n}": word for n, word in expected.items()}
     assert shown == [each.id for each in many] + [each.id for each in many[100:]]
 
 
@@ -141,7 +141,7 @@ def test_a_game_is_the_page_that_replay_writes_with_links_and_its_own_policy(sit
     assert "unsafe" not in policy
     links = [attributes["href"] for tag, attributes in Read(answer.text).tags if tag == "a"]
     for link in links:
-        assert link.startswith("#turn=") or site.get(link).status == 200, link
+        assert link.startswith("#turn=") or site.get(urljoin(f"/games/{id_}", link)).status == 200, link
 
 
 def test_a_game_is_handed_out_as_one_file_and_as_a_transcript(site: Site, id_: str, tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ try:
     import uvicorn
 
     from salvo_server.web_limits import Door, Hatch, behind_a_door
+    from salvo_server.web_pages import is_prefix
     from salvo_watch.web.app import Front, application
     from salvo_watch.web.games import routes
     from salvo_watch.web.mqtt_channel import MAX_MESSAGE_BYTES, Upstream
@@ -84,7 +85,7 @@ MAX_CONNECTIONS = 4000
     "--public",
     metavar="URL",
     help="The address of a cache in front of these pages, which carries a crowd: pages reached there poll small files "
-    "that it stores, instead of a stream each.",
+    "that it stores, instead of a stream each. Its path is the one under which the cache has them.",
 )
 @click.option(
     "--mqtt/--no-mqtt", default=True, help="Lead teams to the broker, the first of several, at /mqtt.  [default: mqtt]"
@@ -177,8 +178,8 @@ def _cached(public: str) -> str:
     """Return the host of a cache, with its port, as browsers name it."""
     try:
         parts = split_web_url(public)
-        if parts.path.strip("/"):
-            raise ValueError("these pages are at no path")
+        if parts.path.strip("/") and not is_prefix(parts.path.rstrip("/")):
+            raise ValueError("its path has other characters than letters, digits and ._~-")
     except ValueError as error:
         raise click.BadParameter(f"{without_password(public)[:200]!r}: {error}", param_hint="'--public'") from None
     return parts.netloc

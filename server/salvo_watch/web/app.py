@@ -21,7 +21,7 @@ from salvo.topics import NAME_PATTERN, check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
 from salvo_server.brokers.embedded.addresses import host_of, is_known_host, is_loopback
-from salvo_server.web_pages import STREAM_HEADERS, Guarded, number, static_files
+from salvo_server.web_pages import STREAM_HEADERS, Guarded, number, static_files, to_root
 from salvo_watch.web.chunks import CHUNK_CACHE, HEAD_CACHE
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
 from salvo_watch.web.relay import Page, Relay
@@ -39,7 +39,7 @@ class Front:
     """Where the front is, for people.
 
     Attributes:
-        address: ``http://HOST:PORT`` as other machines reach it.
+        address: ``http://HOST:PORT`` as other machines reach it, with the path below which a proxy has it.
         join: the broker's address that teams type; empty where it is not known.
         hosts: names by which browsers reach it, besides its addresses and this machine's own.
         cached: ``HOST`` or ``HOST:PORT`` of a cache before it; empty without one.
@@ -78,7 +78,8 @@ def application(
     ]
     app = Starlette(routes=routes, exception_handlers={404: pages.missing})
     refusal = "no name of this server; its operator can add it to `hosts`, or as --host of salvo web"
-    return Guarded(app, lambda host: is_known_host(host, front.hosts), refusal, front.cached)
+    prefix = urlsplit(front.address).path
+    return Guarded(app, lambda host: is_known_host(host, front.hosts), refusal, front.cached, prefix)
 
 
 def _mqtt(upstream: Upstream, front: Front) -> list[BaseRoute]:
@@ -103,7 +104,7 @@ class _Pages:
         team = request.query_params.get("team", "")
         if team and NAME_PATTERN.fullmatch(team) is None:
             return PlainTextResponse("team is a team's name\n", 400)
-        return self._page("hall", request, director=request.url.path == "/director", team=team)
+        return self._page("hall", request, director=request.url.path.endswith("/director"), team=team)
 
     async def tables(self, request: Request) -> Response:
         return self._page("tables", request)
@@ -115,7 +116,12 @@ class _Pages:
         return self._page("missing", request, status=404, title="There is no such page")
 
     def _page(self, name: str, request: Request, status: int = 200, **given: object) -> Response:
-        about = {"broker": self._front.join, "version": __version__, "has_games": self._has_games}
+        about: dict[str, object] = {
+            "root": to_root(request),
+            "broker": self._front.join,
+            "version": __version__,
+            "has_games": self._has_games,
+        }
         cached = bool(self._front.cached) and request.headers.get("host") == self._front.cached
         address = self._address(request)
         about |= {"cached": cached, "host": address, "outside": not is_loopback(urlsplit(address).hostname or "")}
@@ -127,7 +133,7 @@ class _Pages:
         host = request.headers.get("host", "")
         if _HOST.fullmatch(host) is None or is_loopback(host_of(host)):
             return self._front.address
-        return f"{request.url.scheme}://{host}"
+        return f"{request.url.scheme}://{host}{request.scope.get('root_path', '')}"
 
     async def wheel(self, request: Request) -> Response:
         there = wheel()

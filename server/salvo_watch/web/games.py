@@ -40,7 +40,7 @@ from salvo_display.web_page.rendering import policy_of
 from salvo_display.web_page.shared import Shared
 from salvo_lab.explaining.explain import FLEETS
 from salvo_server.log_verification import verify_file
-from salvo_server.web_pages import number
+from salvo_server.web_pages import number, to_root
 from salvo_watch.archive import Archive, Entry, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED
@@ -94,7 +94,9 @@ def _refusing(answer: _Answer) -> _Answer:
             status = _STATUS.get(error.code, HTTPStatus.UNPROCESSABLE_ENTITY)
             # The text may have what a damaged file says of its boards, and where it lies.
             words = error.text if error.code in _STATUS else "its record cannot be executed; the organiser knows more"
-            page = note_page("This game cannot be shown", f"{error.code}: {words}.", [("All games", "/games")])
+            page = note_page(
+                "This game cannot be shown", f"{error.code}: {words}.", [("All games", f"{to_root(request)}games")]
+            )
             return _html(page, policy_of(page), status=status)
 
     return answered
@@ -137,9 +139,9 @@ class _GamePages:
         table, game = request.path_params["table"], request.path_params["game"]
         found = (entry for entry in self._shown(self._archive.find(Query(table=table))) if entry.game == game)
         if (entry := next(found, None)) is not None:
-            return RedirectResponse(f"/games/{entry.id}", HTTPStatus.SEE_OTHER)
+            return RedirectResponse(f"{to_root(request)}games/{entry.id}", HTTPStatus.SEE_OTHER)
         text = "Its record is here soon after its end. The page shows it by itself."
-        page = note_page("The game is not here yet", text, [("All games", "/games")], refresh=True)
+        page = note_page("The game is not here yet", text, [("All games", f"{to_root(request)}games")], refresh=True)
         return _html(page, policy_of(page), status=HTTPStatus.NOT_FOUND)
 
     async def game(self, request: Request) -> Response:
@@ -153,7 +155,11 @@ class _GamePages:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(key)
         text = self._pages[key]
-        turn, base = _turn(request), f"{request.url.scheme}://{request.headers['host']}/games/{id_}"
+        turn, front = (
+            _turn(request),
+            f"{request.url.scheme}://{request.headers['host']}{request.scope.get('root_path', '')}",
+        )
+        base = f"{front}/games/{id_}"
         at = "" if turn is None else f"?turn={turn}"
         head = (await self._shared(id_, turn)).head(f"{base}{at}", f"{base}.png{at}")
         return _html(text.replace("</title>", f"</title>\n{head}", 1), policy_of(text))
@@ -178,11 +184,11 @@ class _GamePages:
     def _page(self, id_: str, verdict: list[str]) -> str:
         replay, proof = self._archive.replay(id_), self._archive.proof(id_)
         links = [
-            ("All games", "/games"),
-            ("Luck and skill", f"/games/{id_}/explain"),
-            ("One file to share", f"/games/{id_}.html"),
-            ("Transcript", f"/games/{id_}.jsonl.gz"),
-            *([("Proof", f"/games/{id_}.proof.jsonl")] if proof else []),
+            ("All games", "../games"),
+            ("Luck and skill", f"{id_}/explain"),
+            ("One file to share", f"{id_}.html"),
+            ("Transcript", f"{id_}.jsonl.gz"),
+            *([("Proof", f"{id_}.proof.jsonl")] if proof else []),
         ]
         checked = CHECKED + (_proven(proof) if proof else "")
         return html_page(replay, setting=Setting(links, verdict, checked, self._badges))
@@ -211,7 +217,7 @@ class _GamePages:
     async def explained(self, request: Request) -> Response:
         id_ = await self._known(request)
         verdict = await self._verdicts.ask(id_)
-        links = [("Back to the game", f"/games/{id_}"), ("All games", "/games")]
+        links = [("Back to the game", f"../{id_}"), ("All games", "../../games")]
         page = note_page("Luck and skill", "" if verdict else _WAIT, links, verdict, refresh=not verdict)
         return _html(page, policy_of(page))
 

@@ -201,7 +201,7 @@ def test_the_page_of_a_team_follows_it_and_has_its_board_first(
     line = window.run("return document.getElementById('own-line').textContent")
     assert line == "team-with-a-name-6, 4 of 5 ships afloat against 7 teams"
     assert (
-        window.run("return document.querySelector('#own a').getAttribute('href')") == "/games?teams=team-with-a-name-6"
+        window.run("return document.querySelector('#own a').getAttribute('href')") == "./games?teams=team-with-a-name-6"
     )
     assert window.complaints() == []
     say(connection, "/game/state", "over")
@@ -218,7 +218,7 @@ def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
     axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     a_game(connection, 4)
     window.open(f"{web.url}games")
-    game = window.run("return document.querySelector('main a[href*=\"/games/\"]').href")
+    game = window.run("return document.querySelector('main a[href*=\"games/\"]').href")
     for width, scheme in ((1280, "light"), (390, "dark")):
         features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}.items()
         window.tell("Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features])
@@ -309,7 +309,7 @@ def test_the_end_of_a_game_shows_the_margin_and_the_board_that_was_hit_last(
     assert window.run("return document.querySelector('#beside-winner .latest').getAttribute('d')").count("M") == 1
     window.press("\ue00c")
     until(window, "document.getElementById('splash').hidden")
-    assert window.run("return document.querySelector('#again a').getAttribute('href')") == "/games/at/game/1"
+    assert window.run("return document.querySelector('#again a').getAttribute('href')") == "games/at/game/1"
     assert window.complaints() == []
 
 

@@ -364,10 +364,10 @@ function drawSide() {
   );
   const again = find("again");
   const link = again.querySelector("a");
-  const page = `/games/at/${encodeURIComponent((picture.tape?.table ?? picture.table.split("@")[0]) || "game")}/${picture.game}`;
+  const page = `games/at/${encodeURIComponent((picture.tape?.table ?? picture.table.split("@")[0]) || "game")}/${picture.game}`;
   if (link && state === "over" && link.getAttribute("href") !== page) {
     link.href = page;
-    for (const code of again.querySelectorAll("img")) code.src = `/qr.svg?page=${page}`;
+    for (const code of again.querySelectorAll("img")) code.src = `qr.svg?page=/${page}`;
   }
   show(again, state === "over" && picture.game > 0 && !picture.aborted && !picture.withheld);
   for (const [name, list] of Object.entries({ feed, standings, chat, result })) find(name).classList.toggle("empty", !list.length);

@@ -14,11 +14,11 @@ const cached = document.querySelector("nav[data-cached]") !== null;
 // away. `always` means live, also where the page of the table shows a tape.
 export function live(table, take, lost, always = false) {
   const query = table === undefined ? "" : `?table=${encodeURIComponent(table)}${always ? "&live" : ""}`;
-  return cached ? poll(query, take, lost) : follow(`/events${query}`, take, lost);
+  return cached ? poll(query, take, lost) : follow(`events${query}`, take, lost);
 }
 
 async function load(file, query) {
-  const answer = await fetch(`/live/${file}.json${query}`);
+  const answer = await fetch(`live/${file}.json${query}`);
   if (!answer.ok) throw new Error(answer.status);
   return answer.json();
 }
