@@ -126,6 +126,6 @@ def test_addresses_to_type_or_scan_have_the_path_of_a_proxy_that_is_trusted(
 @contextlib.contextmanager
 def under_a_path(folder: Path, cached: str = "") -> Iterator[WebFront]:
     front = Front(f"{OUTSIDE}/salvo" if cached else OUTSIDE, "", frozenset({"example.org"}), cached)
-    app = application(Relay([], boards=False, delay_seconds=0), front, routes(Archive([str(folder)])))
+    app = application(Relay([]), front, routes(Archive([str(folder)])))
     with in_this_process(app) as port:
         yield WebFront(f"http://127.0.0.1:{port}/")
