@@ -69,7 +69,7 @@ def test_a_host_or_port_at_which_nothing_can_listen_is_refused(address: str) -> 
             "--public=http://[a",
             "--public=http://a:0",
             "--public=ftp://a",
-            "--public=http://a/b",
+            "--public=http://a/b/../c",
         ),
         *("--public=http://u:HUSH@a", "--public=http://a?b", "--join=mqtt://a..b", "--join=http://a"),
     ],
