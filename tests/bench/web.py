@@ -59,7 +59,7 @@ async def _follow(
     port: int, address: str, table: str, received: dict[tuple[str, int], list[float]], ready: asyncio.Semaphore
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20, local_addr=(address, 0))
-    writer.write(f"GET /events?table={table} HTTP/1.1\r\nHost: hall\r\n\r\n".encode())
+    writer.write(f"GET /events?table={table}&live HTTP/1.1\r\nHost: hall\r\n\r\n".encode())
     last, first = 0, True
     while line := await reader.readline():
         if not line.startswith(b"data: "):

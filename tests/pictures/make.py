@@ -20,6 +20,7 @@ from kit.players import Announced, salvos
 from kit.web_front import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
+from salvo.roles_and_rights import Role
 from salvo_display.web_page import html_page
 from salvo_lab.commands.explain import explain
 from salvo_lab.commands.play import play as play_here
@@ -71,7 +72,7 @@ def _hall(window: Browser, folder: Path) -> bytes:
     received, held = Announced(), threading.Event()
     received.once = (salvos(_TURN + 2), partial(held.wait, _SECONDS))
     roster = Roster(folder / "roster.json")
-    own = roster.web
+    commentator = roster.add("commentator", Role.REFEREE)
     secrets = {name: roster.add(name) for name in ("red", "blue", "green", "otters")}
     settings = ServerSettings(
         listen="127.0.0.1:0",
@@ -84,7 +85,7 @@ def _hall(window: Browser, folder: Path) -> bytes:
     window.resize(1280, 720)
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     with contest.in_background(), contextlib.ExitStack() as stack:
-        web = stack.enter_context(web_front(contest.url, "--referee", account=(own.user, own.secret)))
+        web = stack.enter_context(web_front(contest.url, "--referee", account=("commentator", commentator)))
         window.open(web.url)
         for name, secret in secrets.items():
             play(stack, contest.url, name, secret)
