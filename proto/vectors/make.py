@@ -1382,7 +1382,8 @@ def _pond_shots(log: Log, at: int, turn: dict[str, Any], rafts: Any, first: str,
 
 def log() -> list[dict[str, Any]]:
     """A game's payloads of /game/log, in order: null when it was fair, else the first bad payload, counted from 1, and
-    whose fault it is: "server" signed what is not so, "file" is not signed by it, "incomplete" lacks something.
+    whose fault it is: "server" signed what is not so, "file" is not signed by it, "incomplete" lacks something, "forked"
+    continues another entry that the server signed.
 
     The server's key is Ed25519 of the seed 00 01 02 ... 1f (SALVO-LOG-11).
     """
@@ -1415,7 +1416,7 @@ def log() -> list[dict[str, Any]]:
             "another entry of this number",
             "SALVO-LOG-4",
             [*fair[:6], *pond_game(Log(), "hits")[5:]],
-            result=found(7, "server"),
+            result=found(7, "forked"),
         ),
         case("another board than placed", "SALVO-LOG-7", pond_game(Log(), "board"), result=found(8, "server")),
         case("a hit that was none", "SALVO-LOG-11", pond_game(Log(), "hits"), result=found(6, "server")),

@@ -44,7 +44,7 @@ def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Ro
         assert (screen.name, screen.role, screen.secret) == ("red", Role.SCREEN, secret)
         assert accounts[f"hall.{number}"].role is Role.WATCHER
     assert accounts["salvo-server"].role is Role.SERVER
-    assert accounts["salvo-web.1"].role is Role.REFEREE
+    assert accounts["salvo-web.1"].role is Role.WATCHER
     assert len({account.secret for account in accounts.values()}) == 4
     assert secret not in repr(accounts)
 
