@@ -166,6 +166,8 @@ def web(
         ws=Hatch,
         ws_max_size=MAX_MESSAGE_BYTES,
         ws_per_message_deflate=False,
+        # MQTT has a keep-alive of its own, and paho answers a ping of WebSocket unmasked, which ends its connection.
+        ws_ping_interval=None,
         ssl_certfile=tls_cert,
         ssl_keyfile=tls_key,
     )
