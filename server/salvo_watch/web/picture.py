@@ -238,7 +238,7 @@ class Screen:
     def _headline(self, picture: Mapping[str, Any]) -> str:
         turn, winners = picture["turn"], self._winners
         if picture["withheld"]:
-            return "the game is over; its tape is on"
+            return "the game is over; its tape shows how"
         if picture["state"] == State.OVER and (winners or self.table.game.aborted):
             return outcome(winners)
         if picture["host"]["paused"]:

@@ -206,7 +206,7 @@ def _paced(cuts: Sequence[Cut]) -> list[Cut]:
         lengths[-1] = DECISIVE_MS
     most = min(MAX_TAPE_MS, max(SHORT_TAPE_MS, cuts[-1].at - cuts[0].at))
     faster = min(1.0, most / max(1, sum(lengths)))
-    return [cut._replace(ms=round(ms * faster)) for cut, ms in zip(cuts, [*lengths, 0], strict=True)]
+    return [cut._replace(ms=int(ms * faster)) for cut, ms in zip(cuts, [*lengths, 0], strict=True)]
 
 
 def _length(result: m.SalvoResolved | None, *, sank: bool) -> int:
