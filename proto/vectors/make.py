@@ -1382,8 +1382,8 @@ def _pond_shots(log: Log, at: int, turn: dict[str, Any], rafts: Any, first: str,
 
 def log() -> list[dict[str, Any]]:
     """A game's payloads of /game/log, in order: null when it was fair, else the first bad payload, counted from 1, and
-    whose fault it is: "server" signed what is not so, "file" is not signed by it, "incomplete" lacks something, "forked"
-    continues another entry that the server signed.
+    whose fault it is: "server" signed what is not so, "file" is not signed by it, "incomplete" lacks something,
+    "forked" continues another entry that the server signed.
 
     The server's key is Ed25519 of the seed 00 01 02 ... 1f (SALVO-LOG-11).
     """
