@@ -5,6 +5,7 @@
 ``salvo.rulesets``      a :class:`salvo.rules.book.RuleBook`, by the name that ``--rules`` takes
 ``salvo.gateways``      a :class:`salvo.gateway.Gateway`, by the name of its system
 ``salvo.players``       a :class:`salvo.client.ContestPlayer`, who plays in a contest in place of a bot
+``salvo.journals``      a :class:`salvo_server.core.journal_interface.JournalReader`, by what it reads: ``database``
 
 Nothing is imported until it is asked for by name.
 """
@@ -19,13 +20,14 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from salvo.distribution import NAME
-from salvo.errors import SalvoError, printable
+from salvo.errors import MissingExtra, SalvoError, printable
 
 COMMANDS: Final = "salvo.commands"
 BOTS: Final = "salvo.bots"
 RULESETS: Final = "salvo.rulesets"
 GATEWAYS: Final = "salvo.gateways"
 PLAYERS: Final = "salvo.players"
+JOURNALS: Final = "salvo.journals"
 
 _log: Final = logging.getLogger(__name__)
 
@@ -58,11 +60,14 @@ def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
 
     Raises:
         KeyError: nothing is installed under this name.
+        MissingExtra: what it needs is not installed.
         PluginError: ``bad_plugin``.
     """
     point = found(group)[name]
     try:
         loaded = point.load()
+    except MissingExtra:
+        raise
     except Exception as error:
         raise PluginError(
             "bad_plugin", f"{described(point)} cannot be loaded: {type(error).__name__}: {printable(str(error))[:200]}"

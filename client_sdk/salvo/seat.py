@@ -13,7 +13,8 @@ from typing import Final
 
 from salvo.errors import ConnectionLost
 from salvo.fairness.known_servers import KnownServers
-from salvo.fairness.proof import Proof, ProofConnection
+from salvo.fairness.proof import Proof
+from salvo.fairness.proof_connection import ProofConnection
 from salvo.messages import SeatGiven, ServerKeys
 from salvo.net.mqtt import BrokerUrl
 from salvo.session import Session

@@ -39,11 +39,11 @@ from salvo.bot_sources import is_program
 from salvo.distribution import PACKAGES
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.net.addresses import split_url
+from salvo.net.tls import CA, CERTIFICATE, KEY
 from salvo.programs.linux import cores
 from salvo.text_files import missing_file
 from salvo.versions import code_files, contents_of, keep_content, path_of, split
 from salvo_lab.programs.worker_process import LOOK_SECONDS
-from salvo_server.commands.tls import CA, CERTIFICATE, KEY
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Security

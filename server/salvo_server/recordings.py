@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from salvo import messages as m
+from salvo import plugins
 from salvo.codec.header import Header
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF_LINES
 from salvo.table_state import TableState
 from salvo.table_step import Step
 from salvo.text_files import lines_of
-from salvo_display.replay import Replay
-from salvo_server.core.journal_interface import GameOpened, JournalError
+from salvo_server.core.journal_interface import GameOpened, JournalError, JournalReader
 from salvo_server.log_verification import verify_file
 from salvo_server.storage.transcript import (
     LINE_CHECK_BYTES,
@@ -26,9 +26,6 @@ from salvo_server.storage.transcript import (
     until_forgotten,
     write_transcript,
 )
-
-if TYPE_CHECKING:
-    from salvo_server.storage.journal.database import JournalReader
 
 _SQLITE: Final = b"SQLite format 3\0"
 
@@ -115,9 +112,8 @@ def open_recordings(where: str, table: str | None = None, game: int | None = Non
         MissingExtra: what reads journals is not installed.
     """
     if "://" in where or _is_sqlite(Path(where)):
-        from salvo_server.storage.journal.database import JournalReader
-
-        return JournalGames(JournalReader(where), table, game)
+        reader = plugins.load(plugins.JOURNALS, "database", JournalReader)
+        return JournalGames(reader(where), table, game)
     if table is not None or game is not None:
         raise SalvoError(
             "not_a_journal", f"{where} is no journal; a transcript has one game, which needs no --table or --game"
@@ -175,9 +171,9 @@ class Recording:
     def __len__(self) -> int:
         return 1
 
-    def replay(self) -> Replay:
-        """Return the game."""
-        return Replay(self.name, *self._read().execute())
+    def executed(self) -> tuple[str, Header, Iterable[Step]]:
+        """Return the game's name, header and steps, which are compared with the record as they are taken."""
+        return self.name, *self._read().execute()
 
     def course(self) -> tuple[Header, RecordedCourse]:
         """Return how the game went, as its record says; what a transcript says is compared only when it is shown."""
@@ -278,12 +274,12 @@ class JournalGames:
             raise JournalError("no_such_game", f"{self.name} has no game in which anything happened")
         return self._recording(played[-1])
 
-    def replay(self) -> Replay:
-        """Return the latest game in which anything happened."""
-        return self._latest().replay()
+    def executed(self) -> tuple[str, Header, Iterable[Step]]:
+        """Return the latest game in which anything happened, as :meth:`Recording.executed` does."""
+        return self._latest().executed()
 
     def export(self, path: Path) -> int:
-        """Write the game that :meth:`replay` shows to a transcript; return how many steps it has."""
+        """Write the latest game in which anything happened to a transcript; return how many steps it has."""
         return self._latest().export(path)
 
     def check(self) -> Iterator[tuple[int, int]]:

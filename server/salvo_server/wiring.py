@@ -13,7 +13,6 @@ from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
 from salvo_server.core.effects import Effects
-from salvo_server.core.foresight import Foresight
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.journal_interface import Batch, Journal
 from salvo_server.core.log import Resends, ServerIdentity
@@ -24,6 +23,7 @@ from salvo_server.core.recovery import Openings
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.server_status import StatusWriter
 from salvo_server.core.table import Follower, Table
+from salvo_server.foresight import ForeseeingThreads, derivations
 from salvo_server.service import Listener, Resume, ServerLink, Service
 
 
@@ -100,7 +100,7 @@ def open_service(
 
 
 def _foreseeing_gate(link: ServerLink, journal: Journal, identity: ServerIdentity | None) -> Authenticator:
-    gate = Authenticator(wake=link.wake, pepper=journal.pepper)
+    gate = Authenticator(derivations(), link.wake, pepper=journal.pepper)
     if identity is not None:
-        gate.keyring.foresight = Foresight(identity.signing_key, gate.keyring.credential)
+        gate.keyring.foresight = ForeseeingThreads(identity.signing_key, gate.keyring.credential)
     return gate

@@ -15,13 +15,14 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from salvo.errors import SalvoError
+from salvo.fairness.proof import PROOF, proof_path
 from salvo.messages import State
 from salvo.text_files import missing_file
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import FIRST_REAL_TIME_MS
 from salvo_server.recordings import JournalGames, Recording, open_recordings
 from salvo_server.storage.transcript import transcript_bytes, until_forgotten
-from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, PROOF, proof_path
+from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE
 
 #: Files of a folder that may be games.
 _ENDINGS: Final = (".jsonl", ".jsonl.gz")
@@ -220,7 +221,7 @@ class Archive:
         """
         recording = self._one(id_).recording
         assert recording is not None
-        replay = recording.replay()
+        replay = Replay(*recording.executed())
         if not any(frame.places for frame in replay.frames(REFEREE)[-1:]):
             raise _no_such_game()  # the file has become another game, which is not over
         return replay

@@ -15,7 +15,7 @@ from salvo.cli.output import places_line
 from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.published import read_published
 from salvo.errors import MissingExtra, WireError, printable
-from salvo.fairness.proof import ProofConnection
+from salvo.fairness.proof_connection import ProofConnection
 from salvo.net.inbound import Inbound
 from salvo.rules import Sinkings
 from salvo.table_state import (

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from salvo.errors import SalvoError
+from salvo.fairness.proof import PROOF
 from salvo_display.web_page import Setting, html_page
 from salvo_display.web_page.badges import Badges
-from salvo_server.storage.transcript_folder import PROOF
 from salvo_watch.archive import Archive, Entry, transcript_of
 from salvo_watch.games_page import TITLE, note_page, site_list
 from salvo_watch.site_folder import GAMES, INDEX, SiteFolder

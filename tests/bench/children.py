@@ -36,6 +36,7 @@ from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.core.authenticator import Authenticator
+from salvo_server.foresight import derivations
 from salvo_server.garbage import collect_in_portions
 from salvo_server.service import Service
 from salvo_server.storage.identity import Identity
@@ -229,7 +230,7 @@ def run_tables(count: int, signed: bool, seconds: float, journal: str = "", samp
     """
     edge = _Quiet()
     names = [f"t{number}" for number in range(count)]
-    gate = Authenticator()
+    gate = Authenticator(derivations())
     identity = Identity.fresh() if signed else None
     journal_url = _new_journal(journal == "power") if journal else None
     service = serve(edge, names, seed=1, limits=LIMITS, gate=gate, identity=identity, journal=journal_url)

@@ -44,14 +44,15 @@ from kit.raw import ACCEPTED, Raw
 from salvo import messages as m
 from salvo.codec.steps import read_input
 from salvo.errors import SalvoError
+from salvo.fairness.proof import PROOF
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.core.journal_interface import JournalError, SavedGame
 from salvo_server.core.recovery import execute_step, open_table
 from salvo_server.log_verification import verify_file
-from salvo_server.storage.journal.database import JournalReader
+from salvo_server.storage.journal.database import DatabaseReader
 from salvo_server.storage.roster import Roster, RosterEntry
 from salvo_server.storage.transcript import check, no_status, read_transcript
-from salvo_server.storage.transcript_folder import DEFAULT_TABLE, PROOF
+from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 
 SALVO = [sys.executable, "-m", "salvo"]
 BOT = Path(__file__).with_name("bot.py")
@@ -241,8 +242,8 @@ class Stage:
             assert time.monotonic() < end, f"not within {_PATIENCE_SECONDS:g} s: {what}; look into {self.folder}"
             time.sleep(0.1)
 
-    def _reader(self) -> JournalReader:
-        return JournalReader(self.journal)
+    def _reader(self) -> DatabaseReader:
+        return DatabaseReader(self.journal)
 
     def _is_open(self) -> bool:
         """Whether the server has made its journal; the file is there a moment before its tables are."""

@@ -75,6 +75,7 @@ from salvo_server.brokers.embedded.plain_http import head_of, refusal
 from salvo_server.brokers.embedded.tcp_and_websocket import WebSocketEdge
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_server.core.log import proof_lines
 from salvo_server.core.recovery import recover
 from salvo_server.core.referee import Referee
 from salvo_server.core.table import Table
@@ -82,7 +83,6 @@ from salvo_server.log_verification import ProofError, compare_stories, verify_li
 from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
 from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
-from salvo_server.storage.transcript_folder import proof_lines
 
 _ROOT = Path(__file__).parents[2]
 _VECTORS = _ROOT / "proto" / "vectors"

@@ -11,4 +11,4 @@ from salvo_server.recordings import open_recordings
 
 @cache
 def golden_replay(name: str) -> Replay:
-    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
+    return Replay(*open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).executed())

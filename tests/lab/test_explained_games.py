@@ -14,7 +14,7 @@ from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
 from kit.proofs import OTHERS, SMALL
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
-from salvo_display.replay import REFEREE
+from salvo_display.replay import REFEREE, Replay
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.explain import explain as command
 from salvo_lab.explaining.explain import Explainer
@@ -38,7 +38,7 @@ def test_the_games_of_every_rule_book_have_a_line_a_salvo_and_one_a_player(book:
     _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()}, seed=3, book=book)
     file = tmp_path / "game.jsonl"
     write_transcript(file, header, steps)
-    replay = open_recordings(str(file)).replay()
+    replay = Replay(*open_recordings(str(file)).executed())
     results = [frame.result for frame in replay.frames(REFEREE) if frame.result is not None]
     salvos = explain(replay, Explainer(fleets=100))
     assert [(salvo.turn, salvo.player, salvo.hits) for salvo in salvos] == [

@@ -21,6 +21,7 @@ from kit.web_front import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
 from salvo.roles_and_rights import Role
+from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
 from salvo_lab.commands.explain import explain
 from salvo_lab.commands.play import play as play_here
@@ -106,7 +107,7 @@ def _record(folder: Path) -> Path:
 
 def _game_page(window: Browser, recording: Path) -> bytes:
     file = recording.with_name("game.html")
-    file.write_text(html_page(open_recordings(str(recording)).replay(), turn=_TURN), encoding="utf-8")
+    file.write_text(html_page(Replay(*open_recordings(str(recording)).executed()), turn=_TURN), encoding="utf-8")
     window.resize(1200, 780)
     window.open(file.as_uri())
     return window.picture()

@@ -19,7 +19,7 @@ from salvo_server.local_servers import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.backup import MANIFEST, BackupError, read_backup
 from salvo_server.storage.identity import load_identity
-from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.database import DatabaseJournal, DatabaseReader
 from salvo_server.storage.journal.locks import lock_file
 from salvo_server.storage.roster import Roster
 
@@ -81,7 +81,7 @@ def test_a_restored_backup_has_every_file_for_its_owner_only(archive: Path, mach
     journal = restored.pop("127.0.0.1-1883.journal")
     assert stored.pop("127.0.0.1-1883.journal")[:16] == journal[:16]
     assert restored == stored
-    assert JournalReader(paths[3]).games() == [(_GAME, 0)]
+    assert DatabaseReader(paths[3]).games() == [(_GAME, 0)]
     opened = DatabaseJournal(paths[3])
     assert opened.load().ended
     opened.close()

@@ -14,6 +14,7 @@ from kit.evening import Evening
 from kit.proofs import IDENTITY, entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
+from salvo.fairness.proof import PROOF
 from salvo.messages import Limits
 from salvo_server.commands.serve_report import ServeReport
 from salvo_server.core.journal_interface import Result, ResultAnnulled, when
@@ -23,7 +24,7 @@ from salvo_server.standings.chronicle import EVENING_GAP_MS, Chronicle
 from salvo_server.standings.from_logs import read_logs
 from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
+from salvo_server.storage.transcript_folder import TranscriptFolder
 
 TABLES = st.sampled_from(["", "blue", "red"])
 TEAMS = [f"team{number}" for number in range(6)]

@@ -13,7 +13,8 @@ from salvo.seal import Sealer, make_blob, parse_blob
 from salvo.state_machine import Machine
 from salvo.topics import parse
 from salvo_server.core import authenticator
-from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Proof, Waiting
+from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
+from salvo_server.core.journal_interface import Proof
 from salvo_server.core.rate_limit import REFUSALS
 from simulation import crypto
 

@@ -15,7 +15,7 @@ from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, salt_of
 from salvo_server.core.authenticator import Authenticator, Opened
-from salvo_server.core.foresight import Foresight
+from salvo_server.foresight import ForeseeingThreads
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register
 
@@ -36,7 +36,7 @@ def worker() -> Deriver:
 @pytest.fixture
 def gate(worker: Deriver, lanes: Deriver) -> Authenticator:
     gate = Authenticator(executor=worker)
-    gate.keyring.foresight = Foresight(SERVER_KEY, gate.keyring.credential, lanes, rest_seconds=0.0)
+    gate.keyring.foresight = ForeseeingThreads(SERVER_KEY, gate.keyring.credential, lanes, rest_seconds=0.0)
     return gate
 
 
@@ -49,7 +49,7 @@ def derived(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(secret)
         return derive_key(secret, salt)
 
-    monkeypatch.setattr("salvo_server.core.foresight.derive_key", noted)
+    monkeypatch.setattr("salvo_server.foresight.derive_key", noted)
     return seen
 
 

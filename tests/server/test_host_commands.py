@@ -21,10 +21,10 @@ from salvo.messages import Limits, State
 from salvo.roles_and_rights import Role
 from salvo.seal import Sealer, derive_key
 from salvo_server.core.journal_interface import SavedGame
+from salvo_server.core.log import proof_lines
 from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.transcript import check, execute, read_transcript, repeat_game
-from salvo_server.storage.transcript_folder import proof_lines
 
 Do = m.HostAction
 TEAMS = ("ann", "bob")

@@ -22,7 +22,6 @@ from alembic.runtime.migration import MigrationContext
 from kit.journals import connection_of
 from kit.ports import Port
 from salvo import messages as m
-from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
     GameConcluded,
@@ -30,13 +29,14 @@ from salvo_server.core.journal_interface import (
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    Proof,
     Result,
     ResultAnnulled,
     StepTaken,
     TeamAdmitted,
 )
 from salvo_server.storage.journal import schema
-from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.database import DatabaseJournal, DatabaseReader
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 
 FIRE = '{"fire":{"player":"ann","target":"bob","x":3,"y":4}}'
@@ -86,7 +86,7 @@ def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
     journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cocka")], sent_through=0, ended=False))
     journal.commit(Batch(steps=[step(1, proof=PROOF), step(2)], keys=[KeyLearned(1, "ann", b"s" * 16, b"k" * 32)]))
     journal.commit(Batch(steps=[step(3)], sent_through=2))
-    assert [taken.id for taken in JournalReader(journal.name).steps(opened())] == [1, 2, 3]  # while it is written
+    assert [taken.id for taken in DatabaseReader(journal.name).steps(opened())] == [1, 2, 3]  # while it is written
     again = reopened(journal)
     saved = again.load()
     [game] = saved.games
@@ -317,7 +317,7 @@ def test_a_journal_without_a_results_table_is_migrated_with_its_games_intact(pat
         alembic.command.stamp(config, "0001")
         connection_of(journal).commit()
     with pytest.raises(JournalError, match=r"journal_version.*start salvo serve with it once"):
-        JournalReader(str(path)).results()
+        DatabaseReader(str(path)).results()
     with contextlib.closing(DatabaseJournal(str(path))) as journal:
         assert journal.results() == []
         [game] = journal.load().games
@@ -369,7 +369,7 @@ def test_a_commit_whose_answer_was_lost_can_be_repeated(journal: DatabaseJournal
         "postgresql://u:PASSWORD@h:99999/db",
     ],
 )
-@pytest.mark.parametrize("opened_by", [DatabaseJournal, JournalReader])
+@pytest.mark.parametrize("opened_by", [DatabaseJournal, DatabaseReader])
 def test_an_address_that_cannot_be_read_is_refused_and_its_password_is_nowhere(
     where: str, opened_by: Callable[[str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,7 +381,7 @@ def test_an_address_that_cannot_be_read_is_refused_and_its_password_is_nowhere(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("opened_by", [DatabaseJournal, JournalReader])
+@pytest.mark.parametrize("opened_by", [DatabaseJournal, DatabaseReader])
 def test_a_database_that_is_away_is_named_without_its_password(opened_by: Callable[[str], object], port: Port) -> None:
     with pytest.raises(JournalUnavailable, match="journal_away") as caught:
         opened_by(f"postgresql://ann:PASSWORD@{port.address}/db")
@@ -401,4 +401,4 @@ def test_a_journal_at_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
             DatabaseJournal(where)
         assert caught.value.code == expected, where
     with pytest.raises(JournalError, match="journal_missing"):
-        JournalReader(str(tmp_path / "none"))
+        DatabaseReader(str(tmp_path / "none"))

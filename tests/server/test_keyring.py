@@ -113,7 +113,7 @@ def test_derived_keys_of_a_team_are_bounded(keyring: Keyring, worker: Deriver) -
 
 def test_the_server_is_woken_after_each_derivation(worker: Deriver) -> None:
     woken: list[bool] = []
-    KeyWorker(lambda: woken.append(True), worker).derive("ann's", salt(1))
+    KeyWorker(worker, lambda: woken.append(True)).derive("ann's", salt(1))
     assert woken == []
     worker.work()
     assert woken == [True]

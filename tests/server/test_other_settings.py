@@ -14,7 +14,7 @@ from kit.proofs import IDENTITY, verify
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS
-from salvo_display.replay import REFEREE
+from salvo_display.replay import REFEREE, Replay
 from salvo_server.recordings import RecordingSummary, open_recordings
 from salvo_server.storage.transcript import check, read_transcript
 from salvo_server.storage.transcript_folder import TranscriptFolder
@@ -65,7 +65,7 @@ def inspected(evening: Evening) -> Sequence[RecordingSummary]:
     over = [each.game for each in summaries if each.state == State.OVER]
     for number in over:
         game, file = open_recordings(path, game=number), evening.path.with_name(f"{number}.jsonl")
-        assert game.replay().frames(REFEREE)
+        assert Replay(*game.executed()).frames(REFEREE)
         steps = game.export(file)
         assert check(read_transcript(file))[0] == steps
     report = verify([payload + b"\n" for payload in evening.first_received()])

@@ -10,15 +10,17 @@ import pytest
 
 from salvo import Bot
 from salvo.codec.header import write_header
+from salvo.fairness.proof import PROOF
+from salvo_display.replay import Replay
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
-from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
     GameConcluded,
     GameOpened,
     JournalError,
+    Proof,
     Result,
     SavedGame,
     StepTaken,
@@ -26,7 +28,7 @@ from salvo_server.core.journal_interface import (
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.transcript_folder import PROOF, TranscriptFolder
+from salvo_server.storage.transcript_folder import TranscriptFolder
 
 
 def _bots() -> dict[str, Bot]:
@@ -58,14 +60,14 @@ def journal(tmp_path: Path) -> Path:
 
 
 def test_a_game_is_chosen_by_table_and_number_and_else_the_latest_that_has_any_record(journal: Path) -> None:
-    assert open_recordings(str(journal)).replay().header.game == 2
+    assert Replay(*open_recordings(str(journal)).executed()).header.game == 2
     assert len(open_recordings(str(journal), table="")) == 3
-    assert open_recordings(str(journal), table="", game=1).replay().header.seed == "1"
-    assert open_recordings(str(journal), table="blue").replay().header.seed == "2"
+    assert Replay(*open_recordings(str(journal), table="", game=1).executed()).header.seed == "1"
+    assert Replay(*open_recordings(str(journal), table="blue").executed()).header.seed == "2"
     with pytest.raises(JournalError, match=r"no_such_game: .* has no game 7 of table 'blue'; see: salvo replay "):
         open_recordings(str(journal), table="blue", game=7)
     with pytest.raises(JournalError, match=r"no_such_game: .* has no game in which anything happened"):
-        open_recordings(str(journal), game=3).replay()
+        Replay(*open_recordings(str(journal), game=3).executed())
 
 
 def test_a_game_that_was_changed_in_a_journal_is_named_and_the_others_are_still_listed(journal: Path) -> None:

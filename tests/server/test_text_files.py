@@ -23,6 +23,7 @@ from salvo.fairness.proof import Proof
 from salvo.roles_and_rights import Role
 from salvo.rules.files import load_book
 from salvo.text_files import read_secret
+from salvo_display.replay import Replay
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
 from salvo_lab.tournament.file import load_tournament
@@ -179,9 +180,9 @@ def _gone_on_with_results(path: Path) -> Any:
 #: Of each kind of file with a line for each record: what makes one, and what is read in it.
 LINES: Final[dict[str, tuple[Callable[[Path], None], Callable[[Path], Any]]]] = {
     "transcript": (_transcript, lambda path: check(read_transcript(path))),
-    "transcript that is shown": (_transcript, lambda path: open_recordings(str(path)).replay().header),
+    "transcript that is shown": (_transcript, lambda path: Replay(*open_recordings(str(path)).executed()).header),
     "proof": (_proof, _verdict),
-    "proof that is shown": (_proof, lambda path: open_recordings(str(path)).replay().header),
+    "proof that is shown": (_proof, lambda path: Replay(*open_recordings(str(path)).executed()).header),
     "proof that is gone on with": (_proof, _gone_on_with),
     "results": (_results, lambda path: [line for _, line in whole_lines(path)]),
     "results that are gone on with": (_results, _gone_on_with_results),

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
     GameOpened,
     Journal,
     JournalUnavailable,
+    Proof,
     Result,
     Saved,
     SavedGame,

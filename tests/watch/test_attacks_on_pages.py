@@ -20,6 +20,7 @@ from kit.web_front import WebFront, in_this_process
 from salvo import topics
 from salvo.messages import State
 from salvo.roles_and_rights import Role
+from salvo_display.replay import Replay
 from salvo_server.recordings import Recording, open_recordings
 from salvo_watch.archive import Archive
 from salvo_watch.commands.web import web as web_command
@@ -128,7 +129,7 @@ def test_a_game_is_listed_once_its_tape_has_been_shown_and_would_be_at_its_end_w
     shutil.copy(GOLDEN / "2-players-1.jsonl.gz", tmp_path)
     game = open_recordings(str(tmp_path / "2-players-1.jsonl.gz"))
     assert isinstance(game, Recording)
-    header = game.replay().header
+    header = Replay(*game.executed()).header
     front.relay._untold[Ended(header.rules.table, header.game)] = {""}
     assert not _learn_a_result_from_the_list_of_games(tmp_path, front.relay.withholds)
     assert _learn_a_result_from_the_list_of_games(tmp_path, lambda table, game: False)

@@ -23,6 +23,7 @@ from kit.archives import commit
 from kit.golden_games import GOLDEN
 from kit.pages import RUDE, Read
 from kit.web_front import WebFront
+from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
 from salvo_server.recordings import open_recordings
 from salvo_server.storage.transcript import check, read_transcript
@@ -148,7 +149,7 @@ def test_a_game_is_handed_out_as_one_file_and_as_a_transcript(site: Site, id_: s
     source = GOLDEN / "2-players-1.jsonl.gz"
     answer = site.get(f"/games/{id_}.html")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{id_}.html"'
-    assert answer.text == html_page(open_recordings(str(source)).replay())
+    assert answer.text == html_page(Replay(*open_recordings(str(source)).executed()))
     answer = site.get(f"/games/{id_}.jsonl.gz")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{id_}.jsonl.gz"'
     file = tmp_path / "game.jsonl.gz"

@@ -40,7 +40,7 @@ def record(game: int = 1) -> list[bytes]:
 def replay_of(name: str) -> Replay:
     recording = open_recordings(str(GOLDEN / name))
     assert isinstance(recording, Recording)
-    return recording.replay()
+    return Replay(*recording.executed())
 
 
 def over(replay: Replay) -> bool:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from salvo import messages as m
 from salvo.rules import SALVO
-from salvo_display.replay import REFEREE, news_for
+from salvo_display.replay import REFEREE, Replay, news_for
 from salvo_lab.commands.play import play
 from salvo_server.recordings import open_recordings
 from salvo_server.referee_view import Charts, snapshot
@@ -86,7 +86,7 @@ def test_a_comment_on_a_salvo_names_its_most_important_effect(
 
 
 def views_of(recording: Path) -> list[m.RefereeView]:
-    replay = open_recordings(str(recording)).replay()
+    replay = Replay(*open_recordings(str(recording)).executed())
     charts, views = Charts(replay.header), []
     for step in replay.steps:
         charts.receive(step.at, news_for(REFEREE, step, replay.header.rules.book))

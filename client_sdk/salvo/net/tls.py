@@ -14,6 +14,8 @@ from typing import Final
 
 from salvo.errors import ConnectionLost
 
+#: The files that `salvo tls` makes. Everyone may read the certificates, only the owner the key.
+CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
 #: How long the other side may take to show which protocol it speaks.
 _PROBE_SECONDS: Final = 2.0
 #: MQTT 3.1.1, 3.1: CONNECT with a clean session and an empty client id; every broker answers with a CONNACK, if only to

@@ -36,7 +36,7 @@ def explain(
     For each salvo, fleets are sampled evenly from all that agree with what its player knew; the share of them that
     covers a cell is the chance of a hit. So a well hidden fleet is bad luck for its opponent.
     """
-    replay = open_recordings(file).replay()
+    replay = Replay(*open_recordings(file).executed())
     header = replay.header
     seed = f"{header.seed}/{header.game}"
     explainer = Explainer(seed, fleets)

@@ -27,7 +27,7 @@ from salvo_server.standings.chronicle import Chronicle, Standings
 from salvo_server.standings.from_logs import read_logs
 from salvo_server.standings.page import page
 from salvo_server.standings.points_and_ratings import Score, score_cells, score_record
-from salvo_server.storage.journal.database import JournalReader
+from salvo_server.storage.journal.database import DatabaseReader
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
 _FILE: Final = click.Path(path_type=Path)
@@ -98,7 +98,7 @@ def show(
 def _read_journals(journals: Sequence[str | None], config: Path | None) -> Chronicle:
     try:
         places = [_journal(journal, config) for journal in journals]
-        return Chronicle(result for place in places for result in JournalReader(place).results())
+        return Chronicle(result for place in places for result in DatabaseReader(place).results())
     except JournalError as error:
         if error.code != "journal_missing" or config is not None or any(journals):
             raise

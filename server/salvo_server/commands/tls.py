@@ -11,12 +11,10 @@ import click
 
 from salvo.atomic_file import create_file
 from salvo.errors import MissingExtra, SalvoError
+from salvo.net.tls import CA, CERTIFICATE, KEY
 
 if TYPE_CHECKING:
     import trustme
-
-#: The files that are made. Everyone may read the certificates, only the owner the key.
-CA, CERTIFICATE, KEY = "ca.pem", "server.pem", "server.key"
 
 
 @click.command()

@@ -32,6 +32,7 @@ from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, Sign
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
+from salvo_server.core.journal_interface import Proof
 from salvo_server.core.keyring import Found, KeyOwner, Keyring, KeyWorker, try_key
 from salvo_server.core.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 
@@ -44,18 +45,6 @@ MAX_RECENT: Final = 4096
 MAX_TURNED_AWAY: Final = 65_536
 _TOO_MANY_SALTS: Final = f"too many fresh salts; {DERIVATIONS}; keep to one salt"
 _TOO_MANY_REFUSED: Final = f"too many refused commands; {REFUSALS}"
-
-
-class Proof(NamedTuple):
-    """What is burned with a message, 16 bytes each (SALVO-FRESH-1, SALVO-FRESH-2).
-
-    Attributes:
-        nonce: stands for the team, by name and secret, and its nonce.
-        message: stands for the whole message, to tell a re-delivery from a replay.
-    """
-
-    nonce: bytes
-    message: bytes
 
 
 #: What a message says once it is open.
@@ -128,21 +117,21 @@ class Authenticator:
 
     def __init__(
         self,
+        executor: Executor,
         wake: Callable[[], None] = lambda: None,
-        executor: Executor | None = None,
         pepper: bytes | None = None,
         random_bytes: Callable[[int], bytes] = os.urandom,
     ) -> None:
         """Start without teams.
 
         Args:
-            wake: called from the worker when :meth:`finished` has something new.
-            executor: does the derivations, one at a time; a separate thread by default.
+            executor: does the derivations, one at a time.
+            wake: called from the executor's thread when :meth:`finished` has something new.
             pepper: keys the credentials; the same one after a restart keeps them comparable.
             random_bytes: source of salts and nonces.
         """
         self.keyring = Keyring(pepper, random_bytes)
-        self.worker = KeyWorker(wake, executor)
+        self.worker = KeyWorker(executor, wake)
         self.counts: Counter[str] = Counter()
         self.on_forged: Callable[[Sealed, object], None] = lambda request, receipt: None
         self._shared_bucket = Bucket(COURTESIES, 0)

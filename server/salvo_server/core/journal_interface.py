@@ -5,18 +5,18 @@ then do the announcements leave, and only then does the broker get its acknowled
 point finds everything that it may have announced in its journal, and everything that it had not handled at the broker,
 if that is a process of its own; the embedded broker ends with its server, and clients send again.
 
-:mod:`salvo_server.storage.journal.database` implements it on SQLite and PostgreSQL.
+The server implements it on SQLite and PostgreSQL, and adds its reader as a plugin (:mod:`salvo.plugins`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.errors import SalvoError
-from salvo_server.core.authenticator import Proof
 
 
 class JournalError(SalvoError):
@@ -25,6 +25,18 @@ class JournalError(SalvoError):
 
 class JournalUnavailable(JournalError):
     """The journal cannot be written for now: its disk is full, its file or database away. Worth retrying."""
+
+
+class Proof(NamedTuple):
+    """What is burned with a message, 16 bytes each (SALVO-FRESH-1, SALVO-FRESH-2).
+
+    Attributes:
+        nonce: stands for the team, by name and secret, and its nonce.
+        message: stands for the whole message, to tell a re-delivery from a replay.
+    """
+
+    nonce: bytes
+    message: bytes
 
 
 class Result(NamedTuple):
@@ -320,6 +332,35 @@ class JournalWrapper(Journal):
     def close(self) -> None:
         """Close the other journal."""
         self._journal.close()
+
+
+class JournalReader(ABC):
+    """The games of a journal, read while a server may be writing it.
+
+    Attributes:
+        name: where it is, without any password.
+    """
+
+    name: str
+
+    @abstractmethod
+    def __init__(self, where: str) -> None:
+        """Open a journal for reading.
+
+        Args:
+            where: a file's path or a database's URL.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+
+    @abstractmethod
+    def games(self) -> list[tuple[GameOpened, int]]:
+        """Return every game with the number of its steps, the oldest first."""
+
+    @abstractmethod
+    def saved(self, game: GameOpened) -> SavedGame:
+        """Return a game as it can be executed again; the teams' secrets are not part of it."""
 
 
 def when(result: Result) -> tuple[int, str, int]:

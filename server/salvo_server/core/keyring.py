@@ -6,13 +6,12 @@ import hashlib
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from salvo.errors import SealError
 from salvo.seal import Blob, derive_key, open_blob
-from salvo_server.core.foresight import Expected, Foresight
 from salvo_server.core.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.
@@ -22,6 +21,34 @@ MAX_PUBLISHERS: Final = 16
 #: Keys kept a team that have not been proven, so that a fleet under a fresh salt costs one derivation, not five; as
 #: many as messages may wait.
 MAX_DERIVED: Final = 64
+
+
+class Expected(Protocol):
+    """The salt that a team will use if its client is one of our SDK, and its key once that is derived."""
+
+    salt: bytes
+
+    def derive(self) -> bytes:
+        """Return the key, derived here unless that has begun elsewhere."""
+
+    def settle(self, key: bytes) -> None:
+        """Take a key that is known from elsewhere, such as the journal."""
+
+    def key_of(self, salt: bytes) -> bytes | None:
+        """Return the key if the salt is the one and it is there."""
+
+
+class Foresight(Protocol):
+    """Derives keys before a message needs them: :class:`salvo_server.foresight.ForeseeingThreads`."""
+
+    def foresee(self, teams: Iterable[tuple[str, str]]) -> None:
+        """Derive the keys of a roster's teams, given by name and secret, when there is nothing else to derive."""
+
+    def expect(self, name: str, secret: str) -> Expected:
+        """Derive the key of a team that has come, before those that may."""
+
+    def close(self) -> None:
+        """Stop; what has not begun is dropped."""
 
 
 @dataclass(slots=True, eq=False)
@@ -209,15 +236,15 @@ class Found(NamedTuple):
 class KeyWorker:
     """Derives keys one at a time."""
 
-    def __init__(self, wake: Callable[[], None] = lambda: None, executor: Executor | None = None) -> None:
+    def __init__(self, executor: Executor, wake: Callable[[], None] = lambda: None) -> None:
         """Start idle.
 
         Args:
-            wake: called from the worker when something is done.
-            executor: does the derivations, one at a time; a separate thread by default.
+            executor: does the derivations, one at a time.
+            wake: called from the executor's thread when something is done.
         """
+        self._executor = executor
         self._wake = wake
-        self._executor = executor or ThreadPoolExecutor(max_workers=1, thread_name_prefix="derive")
 
     def find(self, blob: Blob, members: Sequence[KeyOwner]) -> Future[Found | None]:
         """Derive the key of one team after another until one opens the blob."""

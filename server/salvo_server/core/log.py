@@ -161,6 +161,14 @@ def _counts(step: Step) -> bool:
     return any(isinstance(announcement, (m.ShotLanded, m.ShotAccepted)) for announcement in step.announcements)
 
 
+def proof_lines(header: Header, steps: Iterable[Step], signer: ServerIdentity) -> list[bytes]:
+    """Return a game's log as a file has it: one payload a line, each once."""
+    game_log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
+    for step in steps:
+        game_log.take_in(step)
+    return [sign_entry(text, signer.sign) + b"\n" for text in game_log.entries]
+
+
 class TableLog:
     """The log of a table's game, signed and ready to publish."""
 

@@ -11,13 +11,13 @@ from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
 from salvo.table_step import Step
-from salvo_server.core.authenticator import Proof
 from salvo_server.core.effects import Effects, StepNews
 from salvo_server.core.journal_interface import (
     GameConcluded,
     GameOpened,
     JournalError,
     KeyLearned,
+    Proof,
     ResultAnnulled,
     Saved,
     SavedGame,

@@ -16,13 +16,12 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.log import MAX_ENTRY_BYTES, LogEnd, LogStep, Opening, Reveal, entry_digest
 from salvo.codec.log_reader import Fault, LogError, game_of, not_continued, read_signed, two_histories
-from salvo.fairness.proof import PROOF_LINES, SENT, has_begun
+from salvo.fairness.proof import PROOF_LINES, SENT, has_begun, proof_path
 from salvo.messages import Draw
 from salvo.seal import fingerprint
 from salvo.text_files import lines_of
 from salvo_server.log_verification.findings import LoggedGame, LoggedLine, Loose, ProofReport, Wrong, blame_server
 from salvo_server.log_verification.team_notes import read_sent
-from salvo_server.storage.transcript_folder import proof_path
 
 #: With so many wrong lines a file is not read on: one is enough to know, and each costs a kilobyte.
 MAX_WRONG: Final = 1000

@@ -10,7 +10,7 @@ import gzip
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -18,21 +18,18 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.atomic_file import create_file, replace_file
-from salvo.codec.header import Header
-from salvo.codec.log import sign_entry
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
+from salvo.fairness.proof import PROOF, proof_path
 from salvo.table_step import Step
 from salvo_server.core.journal_interface import GameOpened, SavedGame, StepTaken
-from salvo_server.core.log import GameLog, ServerIdentity, game_secret
+from salvo_server.core.log import proof_lines
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 
 log = logging.getLogger(__name__)
 
 _TRANSCRIPT = ".jsonl.gz"
-#: How the name of a proof ends.
-PROOF: Final = ".proof.jsonl"
 #: How the name of a proof ends that has no more than what a host has annulled in a game that is not over.
 ANNULLED: Final = f".annulled{PROOF}"
 #: What a game of the default table is called; no table can have this name.
@@ -85,10 +82,10 @@ class TranscriptFolder:
         return self._thread.submit(self._complete, journal)
 
     def _complete(self, journal: str) -> None:
-        from salvo_server.storage.journal.database import JournalReader
+        from salvo_server.storage.journal.database import DatabaseReader
 
         try:
-            reader = JournalReader(journal)
+            reader = DatabaseReader(journal)
             over = {(result.table, result.number) for result in reader.results()}
             for opened, _ in reader.games():
                 if self._closing.is_set():
@@ -204,16 +201,3 @@ def _annuls(step: Step) -> bool:
 def _may_grow(path: Path, proof: bytes) -> bool:
     """Whether a file is not there, or has the beginning of this proof."""
     return not path.exists() or proof.startswith(path.read_bytes())
-
-
-def proof_path(transcript: Path) -> Path:
-    """Return where the proof of a transcript in a folder is."""
-    return transcript.with_name(transcript.name.removesuffix(".gz").removesuffix(".jsonl") + PROOF)
-
-
-def proof_lines(header: Header, steps: Iterable[Step], signer: ServerIdentity) -> list[bytes]:
-    """Return a game's log as a file has it: one payload a line, each once."""
-    log = GameLog(header, signer.signing_key, game_secret(header, signer.sign))
-    for step in steps:
-        log.take_in(step)
-    return [sign_entry(text, signer.sign) + b"\n" for text in log.entries]

@@ -84,9 +84,9 @@ def replay(
         steps = recordings.export(export)
         click.echo(f"{export}: {steps} steps; {look_again(export)}", err=not export.is_file())
     elif html is not None:
-        _write(recordings.replay(), view, turn, html)
+        _write(Replay(*recordings.executed()), view, turn, html)
     else:
-        _print(recordings.replay(), view, turn, as_json)
+        _print(Replay(*recordings.executed()), view, turn, as_json)
 
 
 def _write(shown: Replay, view: str, turn: int | None, path: Path) -> None:

@@ -18,7 +18,8 @@ from salvo.cli.checked import Checked, ca_rule
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, has_terminal, table_name
 from salvo.errors import ConnectionLost
-from salvo.fairness.proof import Proof, ProofConnection
+from salvo.fairness.proof import Proof
+from salvo.fairness.proof_connection import ProofConnection
 from salvo.net.mqtt import BrokerUrl
 from salvo.streams import let_go_of_terminal
 from salvo_server.screen_users import ScreenUsers, watching_account

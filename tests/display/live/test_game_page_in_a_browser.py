@@ -48,7 +48,7 @@ def window(shared: Browser) -> Iterator[Browser]:
 
 
 def _replay(name: str) -> Replay:
-    return open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).replay()
+    return Replay(*open_recordings(str(GOLDEN / f"{name}.jsonl.gz")).executed())
 
 
 def _write(folder: Path, replay: Replay, view: str = REFEREE, turn: int = 0) -> str:

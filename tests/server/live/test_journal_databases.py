@@ -19,7 +19,6 @@ from kit.journals import connection_of, freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
 from kit.waiting import until
-from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
     GameOpened,
@@ -27,10 +26,11 @@ from salvo_server.core.journal_interface import (
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    Proof,
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.storage.journal.database import DatabaseJournal, JournalReader
+from salvo_server.storage.journal.database import DatabaseJournal, DatabaseReader
 from salvo_server.storage.journal.locks import BEAT_SECONDS, LEASE_SECONDS
 
 OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
@@ -56,7 +56,7 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     journal.commit(Batch(steps=steps, keys=[KeyLearned(1, "ann", bytes(16), bytes(32))], sent_through=1))
     with pytest.raises(JournalError, match="journal_in_use"):
         DatabaseJournal(postgresql.url, key_file=key)
-    assert JournalReader(postgresql.url).games() == [(OPENED, 2)]
+    assert DatabaseReader(postgresql.url).games() == [(OPENED, 2)]
 
     postgresql.kill()
     lost = Batch(steps=[step(3)])
@@ -77,7 +77,7 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     assert (saved.last_game, saved.last_step, saved.sent_through, saved.ended) == (1, 4, 3, False)
     then = OPENED._replace(id=2, number=2)
     again.commit(Batch(games=[then], closed=[1]))
-    assert JournalReader(postgresql.url).saved(OPENED).next_game == then
+    assert DatabaseReader(postgresql.url).saved(OPENED).next_game == then
     assert again.load().games[0].teams == []
     again.close()
 
@@ -163,7 +163,7 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
         with pytest.raises(JournalError, match="taken_over"):  # also when the lock is free again
             first.commit(Batch(steps=[step(3)]))
         first.close()
-        assert JournalReader(url).games() == [(OPENED, 2)]
+        assert DatabaseReader(url).games() == [(OPENED, 2)]
 
 
 @needs("postgresql")

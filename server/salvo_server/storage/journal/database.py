@@ -18,7 +18,6 @@ from salvo.codec.steps import line_codec
 from salvo.errors import MissingExtra, WireError
 from salvo.net.addresses import MAX_PORT, check_host
 from salvo.user_folders import private_folder
-from salvo_server.core.authenticator import Proof
 from salvo_server.core.journal_interface import (
     Batch,
     GameConcluded,
@@ -26,7 +25,9 @@ from salvo_server.core.journal_interface import (
     Holding,
     Journal,
     JournalError,
+    JournalReader,
     JournalUnavailable,
+    Proof,
     Result,
     Saved,
     SavedGame,
@@ -422,7 +423,7 @@ class DatabaseJournal(Journal):
             self._locks.release()
 
 
-class JournalReader:
+class DatabaseReader(JournalReader):
     """The games of a journal, read while a server may be writing it; secrets stay sealed.
 
     Every query has its own connection, so nothing is left open for the caller to close.

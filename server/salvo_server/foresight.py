@@ -1,4 +1,4 @@
-"""Keys that are derived before a message needs them.
+"""The threads that derive keys: one for messages that wait, and those that do it before a message needs a key.
 
 The salt of a client of our SDK follows from its team's name and the server's key (SALVO-FRESH-6), so the server knows
 what to derive as soon as it knows the secret: from the roster, while it has nothing else to derive, or from a request
@@ -51,7 +51,12 @@ class Expected:
         return self._key.result() if is_there else None
 
 
-class Foresight:
+def derivations() -> Executor:
+    """Return the thread that derives the keys of messages that wait, one at a time."""
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="derive")
+
+
+class ForeseeingThreads:
     """The keys of teams that have come or may come; only those of the roster are kept here."""
 
     def __init__(
