@@ -1,11 +1,11 @@
-"""The referee's state diagram, out of the table of :mod:`salvo_server.core.transitions`; for those who print it."""
+"""The referee's state diagram, out of the table of :mod:`salvo_game.transitions`; for those who print it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from salvo import messages as m
-from salvo_server.core.transitions import TABLE
+from salvo_game.transitions import TABLE
 
 
 class Edge(NamedTuple):

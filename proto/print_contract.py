@@ -28,8 +28,8 @@ from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING
 from salvo.state_machine import Transition, markdown
 from salvo.topics import TOPICS
 from salvo.view import View
+from salvo_game.transitions import STATES, TABLE, Answer, Event, TableState
 from salvo_server.core.outages import OUTAGES
-from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState
 
 README = Path(__file__).parent / "README.md"
 ERROR_CODES = README.with_name("error_codes.toml")

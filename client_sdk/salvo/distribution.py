@@ -11,9 +11,10 @@ HOME: Final = Path(__file__).parents[1]
 #: The packages of the distribution, from below; those from salvo_watch on may be left out.
 PACKAGES: Final = (
     "salvo",
+    "salvo_game",
     "salvo_display",
-    "salvo_server",
     "salvo_lab",
+    "salvo_server",
     "salvo_watch",
     "salvo_league",
     "salvo_gateways",

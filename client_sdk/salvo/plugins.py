@@ -5,7 +5,7 @@
 ``salvo.rulesets``      a :class:`salvo.rules.book.RuleBook`, by the name that ``--rules`` takes
 ``salvo.gateways``      a :class:`salvo.gateway.Gateway`, by the name of its system
 ``salvo.players``       a :class:`salvo.client.ContestPlayer`, who plays in a contest in place of a bot
-``salvo.journals``      a :class:`salvo_server.core.journal_interface.JournalReader`, by what it reads: ``database``
+``salvo.journals``      a :class:`salvo_game.journal_interface.JournalReader`, by what it reads: ``database``
 
 Nothing is imported until it is asked for by name.
 """

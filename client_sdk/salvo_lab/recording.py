@@ -13,11 +13,11 @@ from salvo.table_step import Step
 from salvo.topics import check_name
 from salvo.view import Shot
 from salvo_display.boards.text_boards import Boards
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_lab import arena
 from salvo_lab.arena import Outcome
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
-from salvo_server.storage.transcript import no_status
 
 
 def play_at_table(

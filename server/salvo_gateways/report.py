@@ -10,7 +10,7 @@ from typing import Final
 
 from salvo.errors import printable
 from salvo.log_throttle import Throttle
-from salvo_server.core.rate_limit import Bucket, Rate
+from salvo_game.rate_limit import Bucket, Rate
 
 log = logging.getLogger(__name__)
 

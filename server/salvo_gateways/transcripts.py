@@ -13,8 +13,8 @@ from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
 from salvo.rules.starter import set_starter
 from salvo.view import Shot
+from salvo_game.transcript import write_transcript
 from salvo_lab.recording import take_down
-from salvo_server.storage.transcript import write_transcript
 
 log = logging.getLogger(__name__)
 

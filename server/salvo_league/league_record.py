@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from salvo_lab.tournament.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 from salvo_league.league_file import League, LeagueError
-from salvo_server.storage.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 
 _FORM: Final = 1
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo.chat_text import MAX_TEXT_LENGTH
+from salvo_game.standings.points_and_ratings import Counting, Rating, Score
 from salvo_lab.tournament.schedule import Match
 from salvo_league.league_file import League, LeagueFormat
 from salvo_league.league_record import (
@@ -22,7 +23,6 @@ from salvo_league.league_record import (
     Plain,
     Voided,
 )
-from salvo_server.standings.points_and_ratings import Counting, Rating, Score
 from salvo_server.table_places import table_of
 
 #: A team that did not come this often in a row is not seated until it is back.

@@ -20,6 +20,9 @@ from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
 from salvo.roles_and_rights import Role
 from salvo.table_step import Step
+from salvo_game.journal_interface import Journal, JournalUnavailable
+from salvo_game.recovery import Openings
+from salvo_game.table import Follower, Table
 from salvo_server.brokers import embedded
 from salvo_server.brokers.embedded.addresses import check_free
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access
@@ -29,17 +32,14 @@ from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.brokers.mosquitto.marks import Marks
-from salvo_server.core.journal_interface import Journal, JournalUnavailable
-from salvo_server.core.recovery import Openings
 from salvo_server.core.server_status import last_will
-from salvo_server.core.table import Follower, Table
 from salvo_server.ended_league import EndedLeague
 from salvo_server.headlines import Headlines
+from salvo_server.live_standings import CountedJournal, LiveStandings
 from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, check_rights, identity_path, roster_path
 from salvo_server.standby import ServerConnection, Standby
-from salvo_server.standings.live import CountedJournal, LiveStandings
 from salvo_server.storage.identity import Identity, load_identity
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster

@@ -11,7 +11,7 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import State
 from salvo.table_step import Step
-from salvo_server.core.table import Follower, Table
+from salvo_game.table import Follower, Table
 
 
 class EndedLeague(Follower):

@@ -14,8 +14,8 @@ from salvo.table_state import TableState
 from salvo.table_step import Step
 from salvo_display.boards.text_boards import news
 from salvo_display.replay_text import counted, outcome
-from salvo_server.core.log import is_public
-from salvo_server.core.table import Follower, Table
+from salvo_game.log import is_public
+from salvo_game.table import Follower, Table
 
 
 def headline(table: TableState) -> str:

@@ -23,9 +23,9 @@ from typing import Any, ClassVar, Final, Protocol
 from salvo import messages as m
 from salvo.distribution import __version__
 from salvo.errors import MissingExtra
+from salvo_game.journal_interface import Batch, Journal, JournalUnavailable, JournalWrapper, Saved
 from salvo_server.brokers.embedded import EmbeddedBroker, open_files
 from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
-from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable, JournalWrapper, Saved
 from salvo_server.service import Listener, Service
 
 try:

@@ -18,7 +18,7 @@ from salvo.codec.header import Header
 from salvo.table_step import Step
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Frame, RefereeOnlooker, news_for, ship_letter
-from salvo_server.core.table import Follower, Table
+from salvo_game.table import Follower, Table
 
 log = logging.getLogger(__name__)
 

@@ -26,17 +26,17 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound, Link
 from salvo.topics import Reader
+from salvo_game.journal_interface import Batch, Journal, JournalUnavailable
+from salvo_game.log import Resends
+from salvo_game.table import Table
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
-from salvo_server.core.log import Resends
 from salvo_server.core.outages import Duty, Outages, Presence
 from salvo_server.core.play import Play
 from salvo_server.core.retained_sync import ECHO_MS, RetainedSync
 from salvo_server.core.server_status import StatusWriter
-from salvo_server.core.table import Table
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import CONNECT_SECONDS, BrokerUrl, Connection
-from salvo_server.core.journal_interface import Journal
+from salvo_game.journal_interface import Journal
 
 log = logging.getLogger(__name__)
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from salvo_game.journal_interface import Batch, Journal
+from salvo_game.log import Resends, ServerIdentity
+from salvo_game.recovery import Openings
+from salvo_game.table import Follower, Table
 from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
 from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal_interface import Batch, Journal
-from salvo_server.core.log import Resends, ServerIdentity
 from salvo_server.core.outages import Outages
 from salvo_server.core.play import Play
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.recovery import Openings
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.server_status import StatusWriter
-from salvo_server.core.table import Follower, Table
 from salvo_server.foresight import ForeseeingThreads, derivations
 from salvo_server.service import Listener, Resume, ServerLink, Service
 

@@ -20,8 +20,8 @@ from salvo.messages import State
 from salvo.text_files import missing_file
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import FIRST_REAL_TIME_MS
-from salvo_server.recordings import JournalGames, Recording, open_recordings
-from salvo_server.storage.transcript import transcript_bytes, until_forgotten
+from salvo_game.recordings import JournalGames, Recording, open_recordings
+from salvo_game.transcript import transcript_bytes, until_forgotten
 from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE
 
 #: Files of a folder that may be games.

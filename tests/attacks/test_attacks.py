@@ -32,18 +32,19 @@ from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
 from salvo.roles_and_rights import Role
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
+from salvo_game import transitions
+from salvo_game.lobby import Lobby
+from salvo_game.log import Resends
+from salvo_game.match import Match
+from salvo_game.rate_limit import Bucket, Buckets
 from salvo_server.core import authenticator as gates
-from salvo_server.core import outages, transitions
+from salvo_server.core import outages
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import KeyOwner, Keyring
-from salvo_server.core.lobby import Lobby
-from salvo_server.core.log import Resends
-from salvo_server.core.match import Match
-from salvo_server.core.rate_limit import Bucket, Buckets
 from salvo_server.core.recaps import Recaps
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.storage.register import Account, Register
@@ -868,13 +869,13 @@ def _count_levels_by_recursion(patch: Patch) -> None:
 
 
 def _answer_without_end(patch: Patch) -> None:
-    patch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 1_000_000)
+    patch.setattr("salvo_game.match.ANSWERS_PER_SHIP", 1_000_000)
     _answer_whatever_comes(patch)
 
 
 _answer_whose_turn_it_is = without(Inbox, "_shooter", lambda self, table, current, message: current)
 _answer_whatever_comes = without(Inbox, "_may_answer", lambda self, table, name, message: True)
-_let_ships_be_placed_for_ever = without("salvo_server.core.lobby.MAX_PLACEMENTS", 1_000_000)
+_let_ships_be_placed_for_ever = without("salvo_game.lobby.MAX_PLACEMENTS", 1_000_000)
 _let_every_listing_restart = without(Lobby, "_may_restart", lambda self, name, now: True)
 _let_lobbies_stretch = without(Lobby, "_restart", lambda self, now: setattr(self, "deadline", now + 60_000))
 _extend_lobbies_for_ever = without(outages, "MAX_EXTENSIONS", 1_000_000)

@@ -20,6 +20,7 @@ from kit.patches import Patch, without
 from kit.raw import ACCEPTED, PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet, upgrade_request
 from kit.socketless import Hall, run
 from salvo.roles_and_rights import Role
+from salvo_game.rate_limit import Rate
 from salvo_server.brokers.embedded import peers, tcp_and_websocket
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import READ_BYTES, BrokerLimits
@@ -28,7 +29,6 @@ from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.embedded.routing import Routes
 from salvo_server.brokers.embedded.runner import EmbeddedBroker
-from salvo_server.core.rate_limit import Rate
 from salvo_server.storage.register import Account
 
 

@@ -21,9 +21,9 @@ from kit.patches import Patch, without
 from kit.raw import upgrade_request
 from salvo import errors
 from salvo.errors import SalvoError
+from salvo_display.web_server.own_page import OwnPage
 from salvo_server.brokers.embedded import EmbeddedBroker, broker
 from salvo_server.contest import check_start
-from salvo_server.own_page import OwnPage
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.roster import Roster
 
@@ -91,7 +91,9 @@ def _read_a_persons_game_under_another_name() -> bool:
 
 
 _take_clicks_from_every_page = without(OwnPage, "_check_origin", lambda *given: None)
-_serve_a_persons_page_under_every_name = without("salvo_server.own_page.Guarded", lambda app, knows, refusal: app)
+_serve_a_persons_page_under_every_name = without(
+    "salvo_display.web_server.own_page.Guarded", lambda app, knows, refusal: app
+)
 
 
 class Attack(NamedTuple):

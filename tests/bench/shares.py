@@ -19,12 +19,12 @@ _EVERY_SECONDS: Final = 0.001
 _PARTS: Final = {
     "waiting for messages": r"/selectors\.py",
     "libsodium": r"/nacl/",
-    "journal": r"/storage/journal/|/sqlalchemy/|/core/journal_interface\.py",
+    "journal": r"/storage/journal/|/sqlalchemy/|/salvo_game/journal_interface\.py",
     "MQTT client": r"/paho/|/salvo/net/",
-    "signed log": r"/(core|codec)/log\.py",
+    "signed log": r"/(salvo_game|codec)/log\.py",
     "reading and writing messages": r"/salvo/(codec/|shape|topics|seal|messages)|/json/|/base64\.py",
-    "authenticator": r"/core/(authenticator|keyring|key_worker|rate_limit)\.py",
-    "referee": r"/core/(referee|transitions|lobby|turn|match|table|team|terms)\.py|/salvo/rules/",
+    "authenticator": r"/core/(authenticator|keyring)\.py|/salvo_game/rate_limit\.py|/salvo_server/foresight\.py",
+    "referee": r"/salvo_game/(referee|transitions|lobby|game_states|match|table)\.py|/salvo/rules/",
     "loop and effects": r"/salvo_server/(service|core/)",
 }
 _PLACES: Final = {part: re.compile(pattern) for part, pattern in _PARTS.items()}

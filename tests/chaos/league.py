@@ -25,7 +25,7 @@ from kit.ports import Port
 from salvo import messages as m
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection
-from salvo_server.log_verification import verify_file
+from salvo_game.log_verification import verify_file
 
 SALVO = [sys.executable, "-m", "salvo"]
 BOTS = Path(__file__).with_name("many_bots.py")

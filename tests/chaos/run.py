@@ -46,12 +46,12 @@ from salvo.codec.steps import read_input
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF
 from salvo.net.mqtt import BrokerUrl
-from salvo_server.core.journal_interface import JournalError, SavedGame
-from salvo_server.core.recovery import execute_step, open_table
-from salvo_server.log_verification import verify_file
+from salvo_game.journal_interface import JournalError, SavedGame
+from salvo_game.log_verification import verify_file
+from salvo_game.recovery import execute_step, open_table
+from salvo_game.transcript import check, no_status, read_transcript
 from salvo_server.storage.journal.database import DatabaseReader
 from salvo_server.storage.roster import Roster, RosterEntry
-from salvo_server.storage.transcript import check, no_status, read_transcript
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 
 SALVO = [sys.executable, "-m", "salvo"]

@@ -43,8 +43,8 @@ from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.starter import draw_starter
 from salvo.view import Feed, Shot, View, board_shots
+from salvo_game.log_verification import verify_lines
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.log_verification import verify_lines
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register

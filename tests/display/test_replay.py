@@ -14,7 +14,7 @@ from salvo.rules import SALVO
 from salvo_display import replay_text
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Replay, ReplayError
-from salvo_server.storage.transcript import execute, read_transcript
+from salvo_game.transcript import execute, read_transcript
 
 
 def test_the_referee_sees_everything() -> None:

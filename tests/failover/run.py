@@ -37,7 +37,7 @@ from kit.postgresql import PostgreSQL
 from salvo import topics
 from salvo.fairness.proof import PROOF
 from salvo.net.mqtt import Connection
-from salvo_server.log_verification import verify_file
+from salvo_game.log_verification import verify_file
 
 FAULTS = ("kill", "freeze", "cut_database", "cut_broker")
 #: With the journal in a file nothing is between server and journal, and a frozen server keeps its lock.

@@ -65,6 +65,13 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
 from salvo.topics import TOPICS, Publisher
+from salvo_game.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_game.log import proof_lines
+from salvo_game.log_verification import ProofError, compare_stories, verify_lines
+from salvo_game.recovery import recover
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.embedded.broker import HardenedBroker
@@ -74,15 +81,8 @@ from salvo_server.brokers.embedded.peers import Peer
 from salvo_server.brokers.embedded.plain_http import head_of, refusal
 from salvo_server.brokers.embedded.tcp_and_websocket import WebSocketEdge
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
-from salvo_server.core.log import proof_lines
-from salvo_server.core.recovery import recover
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
-from salvo_server.log_verification import ProofError, compare_stories, verify_lines
 from salvo_server.storage.identity import Identity, IdentityError, load_identity
 from salvo_server.storage.roster import Roster, RosterError
-from salvo_server.storage.transcript import TranscriptError, execute, no_status, parse_transcript, read_transcript
 
 _ROOT = Path(__file__).parents[2]
 _VECTORS = _ROOT / "proto" / "vectors"

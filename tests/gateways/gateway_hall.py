@@ -22,6 +22,7 @@ from salvo.seal import Sealer
 from salvo.seat import Seat
 from salvo.session import Session
 from salvo.topics import check_name
+from salvo_game.referee import Referee
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.host import GatewayDoor
@@ -29,7 +30,6 @@ from salvo_gateways.peer import Broken, ClientConnection
 from salvo_gateways.table_watch import TableWatch
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.keyring import Keyring
-from salvo_server.core.referee import Referee
 from simulation.broker import matches
 
 #: Rounds after which those who still have something to say go round in circles.

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from kit.waiting import until
 from salvo.rules import RuleBook
+from salvo_game.recordings import RecordedCourse, Recording, open_recordings
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.host import GatewayDoor, Host
 from salvo_gateways.table_watch import TableWatch
-from salvo_server.recordings import RecordedCourse, Recording, open_recordings
 
 
 @contextlib.contextmanager

@@ -41,9 +41,9 @@ from salvo.rules import (
 from salvo.rules.book import Announce, Starter
 from salvo.table_step import Step
 from salvo.view import Feed, Shot, View
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
-from salvo_server.storage.transcript import no_status, write_transcript
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status, write_transcript
 
 FOLDER = Path(__file__).parent / f"v{TRANSCRIPT_VERSION}"
 

@@ -28,7 +28,7 @@ from salvo.codec.header import FirstLine
 from salvo.codec.rules import Rules
 from salvo.rules import BOOKS
 from salvo.v1 import announcements_pb2, transcript_pb2
-from salvo_server.storage.transcript import TranscriptError, check, parse_transcript, read_transcript
+from salvo_game.transcript import TranscriptError, check, parse_transcript, read_transcript
 
 FILES = sorted(Path(__file__).parent.glob("v*/*.jsonl.gz"))
 NAMES = [f"{path.parent.name}/{path.name}" for path in FILES]
@@ -83,14 +83,14 @@ def test_one_more_byte_in_an_announcement_is_detected_by_the_transcript(
             written[-1] = written[-1]._replace(payload=written[-1].payload + b" ")
         return written
 
-    monkeypatch.setattr("salvo_server.core.table.write_announcement", write)
+    monkeypatch.setattr("salvo_game.table.write_announcement", write)
     for path in FILES[::10]:
         with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: .* comes to"):
             check(read_transcript(path))
 
 
 def test_a_referee_whose_announcements_differ_from_a_transcript_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salvo_server.core.match.ANSWERS_PER_SHIP", 0)
+    monkeypatch.setattr("salvo_game.match.ANSWERS_PER_SHIP", 0)
     with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: the referee says"):
         check(read_transcript(FILES[NAMES.index("v1/4-players-4.jsonl.gz")]))
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from salvo.codec.header import Header, write_header
 from salvo.table_step import Step
+from salvo_game.journal_interface import Batch, GameOpened, StepTaken
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
-from salvo_server.core.journal_interface import Batch, GameOpened, StepTaken
 from salvo_server.storage.journal.database import DatabaseJournal
 
 BOTS = {"ann": Hunter, "bob": RandomBot}

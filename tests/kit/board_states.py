@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from salvo_server.core.lobby import Entrant, Lobby
-from salvo_server.core.match import Team
-from salvo_server.core.referee import Referee
+from salvo_game.lobby import Entrant, Lobby
+from salvo_game.match import Team
+from salvo_game.referee import Referee
 
 
 def board_state(referee: Referee) -> str:

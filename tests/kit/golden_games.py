@@ -11,10 +11,10 @@ from salvo import messages as m
 from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
 from salvo.table_step import Step
 from salvo_display.replay import REFEREE, Replay
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_lab.testing import board
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
-from salvo_server.storage.transcript import no_status
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 

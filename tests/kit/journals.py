@@ -6,9 +6,9 @@ from pathlib import Path
 
 import sqlalchemy as sql
 
-from salvo_server.core.journal_interface import SavedGame
+from salvo_game.journal_interface import SavedGame
+from salvo_game.transcript import repeat_game, until_forgotten, write_transcript
 from salvo_server.storage.journal.database import DatabaseJournal
-from salvo_server.storage.transcript import repeat_game, until_forgotten, write_transcript
 
 
 def connection_of(journal: DatabaseJournal) -> sql.Connection:

@@ -6,7 +6,7 @@ from functools import cache
 
 from kit.golden_games import GOLDEN
 from salvo_display.replay import Replay
-from salvo_server.recordings import open_recordings
+from salvo_game.recordings import open_recordings
 
 
 @cache

@@ -20,13 +20,13 @@ from salvo.codec.command_writer import write_participation, write_placement, wri
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.seal import Sealer
-from salvo_server.core.log import proof_lines
-from salvo_server.core.table import Table
+from salvo_game.log import proof_lines
+from salvo_game.table import Table
+from salvo_game.transcript import repeat_game
 from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Resume, Service
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.games_in_play import GamesInPlay
-from salvo_server.storage.transcript import repeat_game
 
 SEALERS = {name: Sealer(f"secret {name}", bytes((number,)) * 16) for number, name in enumerate(("ann", "bob"))}
 

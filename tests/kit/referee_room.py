@@ -10,10 +10,10 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.rules import SALVO, Fleet
 from salvo.table_step import Step
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_server.referee_view import RefereeViews
-from salvo_server.storage.transcript import no_status
 
 TOPIC = "/game/referee"
 

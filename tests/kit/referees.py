@@ -21,7 +21,7 @@ from salvo.rules import (
     generator,
     random_fleet,
 )
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 NOW = 1_000_000
 

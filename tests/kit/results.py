@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salvo import messages as m
-from salvo_server.core.journal_interface import Result, ResultAnnulled
+from salvo_game.journal_interface import Result, ResultAnnulled
 
 NOON = 1_760_000_000_000
 HOUR = 3_600_000

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from salvo import messages as m
-from salvo_server.core.recovery import Openings
+from salvo_game.recovery import Openings
 from salvo_server.service import ServerLink, Service
 from salvo_server.wiring import open_service
 

@@ -7,11 +7,11 @@ from functools import cache
 
 from salvo import messages as m
 from salvo.rules import SALVO, Fleet, Orientation, generator, random_fleet
-from salvo_server.core.log import TableLog
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
+from salvo_game.log import TableLog
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_server.storage.identity import Identity
-from salvo_server.storage.transcript import no_status
 
 IDENTITY = Identity(bytes(32))
 

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from starlette.types import ASGIApp
 
 from kit.processes import started
-from salvo_server.web_limits import Door, Hatch, behind_a_door
+from salvo_display.web_server.web_limits import Door, behind_a_door
+from salvo_watch.web.hatch import Hatch
 
 _SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 60.0

@@ -15,14 +15,14 @@ from kit.proofs import OTHERS, SMALL
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
 from salvo_display.replay import REFEREE, Replay
+from salvo_game.recordings import open_recordings
+from salvo_game.transcript import write_transcript
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.explain import explain as command
 from salvo_lab.explaining.explain import Explainer
 from salvo_lab.explaining.reasons import accounts, outcome
 from salvo_lab.explaining.replays import explain
 from salvo_lab.recording import play_at_table
-from salvo_server.recordings import open_recordings
-from salvo_server.storage.transcript import write_transcript
 
 FEW = ("--fleets", "100")
 

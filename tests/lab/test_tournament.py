@@ -15,6 +15,7 @@ from kit.pages import Read
 from kit.tournaments import BOTS, played, tournament
 from salvo.bot_sources import make
 from salvo.rules import own_seed
+from salvo_game.standings.points_and_ratings import points_of
 from salvo_lab import arena
 from salvo_lab.tournament.file import Format, TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile, TournamentGame, read_games
@@ -23,7 +24,6 @@ from salvo_lab.tournament.playing import play_games
 from salvo_lab.tournament.run import play_tournament, schedule
 from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
 from salvo_lab.tournament.standings import points_by_bot, standings
-from salvo_server.standings.points_and_ratings import points_of
 
 
 @pytest.fixture

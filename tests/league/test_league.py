@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from league.league_model import HOST, World, by_name
 from salvo import messages as m
 from salvo.messages import State
+from salvo_game.journal_interface import Result as Ended
+from salvo_game.standings.chronicle import Chronicle
+from salvo_game.standings.points_and_ratings import Counting, Score
 from salvo_league.director import Director
 from salvo_league.league_file import League, LeagueError
 from salvo_league.league_record import Annulled, Drawn, LeagueResult, Voided
 from salvo_league.seating import seat_at
-from salvo_server.core.journal_interface import Result as Ended
-from salvo_server.standings.chronicle import Chronicle
-from salvo_server.standings.points_and_ratings import Counting, Score
 from salvo_server.table_places import cell_of, place_of, table_of
 
 NAMES = [f"bot{number:02}" for number in range(16)]

@@ -11,8 +11,8 @@ import pytest
 
 from kit.command_line import run
 from kit.results import HOUR, NOON, annulled, result
-from salvo_server.core.journal_interface import Batch, GameConcluded, GameOpened, ResultAnnulled
-from salvo_server.standings.chronicle import EVENING_GAP_MS
+from salvo_game.journal_interface import Batch, GameConcluded, GameOpened, ResultAnnulled
+from salvo_game.standings.chronicle import EVENING_GAP_MS
 from salvo_server.storage.journal.database import DatabaseJournal
 
 

@@ -23,8 +23,7 @@ PARTS: Final = {
     ),
     "referee": Part(
         tuple(
-            f"server/salvo_server/core/{name}.py"
-            for name in ("referee", "transitions", "lobby", "game_states", "match")
+            f"client_sdk/salvo_game/{name}.py" for name in ("referee", "transitions", "lobby", "game_states", "match")
         ),
         (
             "tests/server/test_referee.py",
@@ -44,7 +43,11 @@ PARTS: Final = {
         ),
     ),
     "authenticator": Part(
-        tuple(f"server/salvo_server/core/{name}.py" for name in ("authenticator", "keyring", "rate_limit", "recaps")),
+        (
+            *(f"server/salvo_server/core/{name}.py" for name in ("authenticator", "keyring", "recaps")),
+            "server/salvo_server/foresight.py",
+            "client_sdk/salvo_game/rate_limit.py",
+        ),
         tuple(
             f"tests/server/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "foresight")
         ),
@@ -55,18 +58,12 @@ PARTS: Final = {
         tuple(f"tests/sdk/test_{name}.py" for name in ("session", "session_tables", "chatting", "contestant", "seats")),
     ),
     "recovery": Part(
-        tuple(
-            f"server/salvo_server/core/{name}.py"
-            for name in (
-                "admission",
-                "chat_relay",
-                "inbox",
-                "journal_interface",
-                "play",
-                "recovery",
-                "retained_sync",
-                "table",
-            )
+        (
+            *(
+                f"server/salvo_server/core/{name}.py"
+                for name in ("admission", "chat_relay", "inbox", "play", "retained_sync")
+            ),
+            *(f"client_sdk/salvo_game/{name}.py" for name in ("journal_interface", "recovery", "table")),
         ),
         (
             *(
@@ -85,8 +82,9 @@ PARTS: Final = {
         (
             *(
                 f"server/salvo_server/storage/{name}.py"
-                for name in ("backup", "identity", "lines_file", "register", "roster*", "vault")
+                for name in ("backup", "identity", "register", "roster*", "vault")
             ),
+            "client_sdk/salvo_lab/tournament/lines_file.py",
             "server/salvo_server/storage/journal/*.py",
         ),
         (
@@ -107,7 +105,7 @@ PARTS: Final = {
         ),
     ),
     "transcripts": Part(
-        ("server/salvo_server/storage/transcript*.py",),
+        ("client_sdk/salvo_game/transcript.py", "server/salvo_server/storage/transcript_folder.py"),
         tuple(f"tests/server/test_{name}.py" for name in ("transcripts", "recordings", "contest_standings")),
     ),
     "rules": Part(

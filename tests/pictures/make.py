@@ -23,10 +23,10 @@ from pictures.tree import play, topic_tree
 from salvo.roles_and_rights import Role
 from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
+from salvo_game.recordings import open_recordings
 from salvo_lab.commands.explain import explain
 from salvo_lab.commands.play import play as play_here
 from salvo_server.contest import Contest
-from salvo_server.recordings import open_recordings
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster

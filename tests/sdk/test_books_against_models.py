@@ -13,7 +13,7 @@ from conformance.naive_books import Alternate, NaiveGame, Smackdown, Spaced, Str
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import ALTERNATE, SMACKDOWN, SPACED, STANDARD, STREAK, XBS, Grid, RuleBook, ShipClass
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 #: Boards as small as that make games end, and repeated shots common.
 GRID = Grid(5, 4)

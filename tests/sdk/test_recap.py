@@ -16,7 +16,7 @@ from salvo.errors import WireError
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, random_fleet
 from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 NOW = 1_760_000_000_000
 SEALER = Sealer("secret", bytes(16))

@@ -15,9 +15,9 @@ from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, Sig
 from salvo.codec.command_writer import write_placement
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, make_blob, parse_blob
+from salvo_game.journal_interface import Proof
+from salvo_game.rate_limit import Bucket
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
-from salvo_server.core.journal_interface import Proof
-from salvo_server.core.rate_limit import Bucket
 
 NOW = 1_000_000
 SALT_A, SALT_B = bytes(16), bytes(range(16))

@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from kit import command_line
-from salvo_server.core.journal_interface import Batch, GameOpened
+from salvo_game.journal_interface import Batch, GameOpened
 from salvo_server.local_servers import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.backup import MANIFEST, BackupError, read_backup

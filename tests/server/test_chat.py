@@ -19,7 +19,7 @@ from salvo.codec.command_reader import read_chat
 from salvo.codec.command_writer import write_chat, write_participation
 from salvo.codec.commands import Line
 from salvo.errors import WireError
-from salvo_server.core.journal_interface import Batch, Journal
+from salvo_game.journal_interface import Batch, Journal
 
 
 @pytest.fixture

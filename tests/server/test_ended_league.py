@@ -6,10 +6,10 @@ from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.messages import HostAction
 from salvo.rules import SALVO, generator, random_fleet
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_server.ended_league import EndedLeague
-from salvo_server.storage.transcript import no_status
 
 CLEARED = [Publication("/game/league", b"", True)]
 NAMES = ("ann", "bob")

@@ -12,10 +12,10 @@ from salvo.rules import SALVO
 from salvo.seal import Sealer, make_blob, parse_blob
 from salvo.state_machine import Machine
 from salvo.topics import parse
+from salvo_game.journal_interface import Proof
+from salvo_game.rate_limit import REFUSALS
 from salvo_server.core import authenticator
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
-from salvo_server.core.journal_interface import Proof
-from salvo_server.core.rate_limit import REFUSALS
 from simulation import crypto
 
 SECRET, SALT, NONCE, PEPPER = "ann's", bytes(range(16)), bytes(range(24)), bytes(32)

@@ -7,10 +7,10 @@ from typing import Any
 from salvo import messages as m
 from salvo.messages import HostAction
 from salvo.rules import SALVO, Fleet, Orientation, Placement
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_server.headlines import Headlines
-from salvo_server.storage.transcript import no_status
 
 FLEET = Fleet(SALVO, [Placement(ship.name, 1, row, Orientation.HORIZONTAL) for row, ship in enumerate(SALVO.fleet, 1)])
 CELLS = [FLEET.book.grid.xy(cell) for cell in FLEET.cells]

@@ -18,7 +18,7 @@ from salvo.codec.log import Opening
 from salvo.codec.log_reader import Fault, read_signed
 from salvo.messages import State
 from salvo.net.inbound import Inbound
-from salvo_server.log_verification import compare_stories, verify_lines
+from salvo_game.log_verification import compare_stories, verify_lines
 from salvo_server.storage.journal.database import DatabaseJournal, copy_journal
 from salvo_server.storage.journal.losses import COPY
 

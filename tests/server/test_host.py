@@ -15,8 +15,8 @@ from kit.referees import NOW, current, fire, kinds, rival, sit, small
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, SALVO, Ending, Order, RuleBook, Starter
-from salvo_server.core.game_states import Turn
-from salvo_server.core.referee import Referee
+from salvo_game.game_states import Turn
+from salvo_game.referee import Referee
 
 Do = m.HostAction
 LATER = NOW + 5_000

@@ -20,11 +20,11 @@ from salvo.codec.command_writer import write_host
 from salvo.messages import Limits, State
 from salvo.roles_and_rights import Role
 from salvo.seal import Sealer, derive_key
-from salvo_server.core.journal_interface import SavedGame
-from salvo_server.core.log import proof_lines
+from salvo_game.journal_interface import SavedGame
+from salvo_game.log import proof_lines
+from salvo_game.transcript import check, execute, read_transcript, repeat_game
 from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register
-from salvo_server.storage.transcript import check, execute, read_transcript, repeat_game
 
 Do = m.HostAction
 TEAMS = ("ann", "bob")

@@ -22,7 +22,7 @@ from alembic.runtime.migration import MigrationContext
 from kit.journals import connection_of
 from kit.ports import Port
 from salvo import messages as m
-from salvo_server.core.journal_interface import (
+from salvo_game.journal_interface import (
     Batch,
     GameConcluded,
     GameOpened,

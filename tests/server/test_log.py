@@ -23,7 +23,7 @@ from salvo.codec.steps import ANNOUNCEMENT
 from salvo.errors import WireError
 from salvo.fairness import proof
 from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
-from salvo_server.core.log import TableLog
+from salvo_game.log import TableLog
 
 PLAYED = Played("log", SMALL, trouble=0.2).play()
 LINES = PLAYED.proof()

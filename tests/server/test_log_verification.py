@@ -32,7 +32,7 @@ from salvo.codec.log_reader import Fault
 from salvo.fairness.proof import Proof, write_sent
 from salvo.messages import Draw
 from salvo.rules import RuleBook
-from salvo_server.log_verification import compare_stories, verify_lines
+from salvo_game.log_verification import compare_stories, verify_lines
 from salvo_server.storage.identity import Identity
 
 HONEST = Played("honest", SMALL, trouble=0.1).play()

@@ -94,7 +94,7 @@ def test_twin_games_differ_and_have_a_player_not_involved() -> None:
 @pytest.mark.parametrize("first", range(0, PAIRS // 5, 10))
 def test_the_log_depends_on_hidden_cells_only_through_commitments(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the one function replaced that commits to them, the log is the same byte for byte."""
-    monkeypatch.setattr("salvo_server.core.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
+    monkeypatch.setattr("salvo_game.log.blind", lambda secret, number, text: number.to_bytes(32, "big"))
     for seed in range(first, first + 10):
         plan, twin = draw_pair(seed)
         one, other = ([each for each, _ in _log(play(game))] for game in (plan, twin.plan))

@@ -15,8 +15,8 @@ from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS
 from salvo_display.replay import REFEREE, Replay
-from salvo_server.recordings import RecordingSummary, open_recordings
-from salvo_server.storage.transcript import check, read_transcript
+from salvo_game.recordings import RecordingSummary, open_recordings
+from salvo_game.transcript import check, read_transcript
 from salvo_server.storage.transcript_folder import TranscriptFolder
 
 STREAM = replace(BOOKS["streak"], name="stream", **SEA)  # type: ignore[arg-type]

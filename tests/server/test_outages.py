@@ -9,7 +9,7 @@ import pytest
 
 from kit.stage import Stage
 from salvo import messages as m
-from salvo_server.core.journal_interface import Batch, Journal, JournalUnavailable
+from salvo_game.journal_interface import Batch, Journal, JournalUnavailable
 from salvo_server.core.outages import OUTAGES, Event, Presence
 from salvo_server.service import JOURNAL_RETRY_MS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo_server.core.rate_limit import Bucket, Buckets, Rate
+from salvo_game.rate_limit import Bucket, Buckets, Rate
 
 
 def test_a_bucket_is_full_at_first_and_empty_after_its_size() -> None:

@@ -12,10 +12,7 @@ from salvo import Bot
 from salvo.codec.header import write_header
 from salvo.fairness.proof import PROOF
 from salvo_display.replay import Replay
-from salvo_lab.bots.hunter import Hunter
-from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.recording import play_at_table
-from salvo_server.core.journal_interface import (
+from salvo_game.journal_interface import (
     Batch,
     GameConcluded,
     GameOpened,
@@ -25,7 +22,10 @@ from salvo_server.core.journal_interface import (
     SavedGame,
     StepTaken,
 )
-from salvo_server.recordings import open_recordings
+from salvo_game.recordings import open_recordings
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.recording import play_at_table
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript_folder import TranscriptFolder

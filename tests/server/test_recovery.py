@@ -20,7 +20,7 @@ from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.rules import Orientation, Placement
 from salvo.seal import Sealer
-from salvo_server.core.journal_interface import Batch, Journal, JournalError, JournalUnavailable, JournalWrapper
+from salvo_game.journal_interface import Batch, Journal, JournalError, JournalUnavailable, JournalWrapper
 from salvo_server.service import JOURNAL_RETRY_MS
 
 INPUTS: tuple[m.Input, ...] = (

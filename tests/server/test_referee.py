@@ -7,7 +7,7 @@ from typing import Any
 from salvo import messages as m
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Orientation, Placement
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 NOW = 1_000_000
 ROWS = dict(zip((ship.name for ship in SALVO.fleet), (1, 3, 5, 7, 9), strict=True))

@@ -13,7 +13,7 @@ from kit.board_states import board_state
 from salvo import messages as m
 from salvo.messages import Limits
 from salvo.rules import SALVO, Orientation, Placement
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 NAMES = ("ann", "Bob", "cy")
 names = st.sampled_from(NAMES)

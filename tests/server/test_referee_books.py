@@ -27,9 +27,9 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.session.machine_states import PlayingEvent
 from salvo.view import Feed, Shot
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
-from salvo_server.storage.transcript import no_status
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 
 # --- rounds -------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import salvo_game
 from kit.board_states import board_state
 from salvo import messages as m
 from salvo.messages import Limits, State
@@ -27,11 +28,10 @@ from salvo.rules import (
     Starter,
     Targets,
 )
-from salvo_server import core
-from salvo_server.core.game_states import Over, Pause, Turn
-from salvo_server.core.lobby import Lobby
-from salvo_server.core.referee import Referee
-from salvo_server.core.transitions import STATES, TABLE, Answer, Event, TableState
+from salvo_game.game_states import Over, Pause, Turn
+from salvo_game.lobby import Lobby
+from salvo_game.referee import Referee
+from salvo_game.transitions import STATES, TABLE, Answer, Event, TableState
 
 NOW = 1_000_000
 LATER = NOW + 100  # when the input comes that a case is about
@@ -466,8 +466,8 @@ def test_the_referee_handles_every_input_in_every_state_as_its_table_specifies()
         assert (targets or {stage}) == ({target.state for target in row.targets} or {stage}), (stage, event)
 
 
-def test_every_refusal_in_the_cores_source_is_in_the_table() -> None:
-    source = "".join(file.read_text() for file in Path(core.__file__).parent.glob("*.py"))
+def test_every_refusal_in_the_games_source_is_in_the_table() -> None:
+    source = "".join(file.read_text() for file in Path(salvo_game.__file__).parent.glob("*.py"))
     refusals = set(re.findall(r'IllegalCommand\(\s*"(\w+)"', source))
     assert "name_taken" in refusals
     assert refusals <= {code for rows in TABLE.values() for row in rows.values() for code in row.codes}

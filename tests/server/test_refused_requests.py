@@ -13,8 +13,8 @@ from salvo.messages import Limits
 from salvo.net.inbound import Inbound
 from salvo.roles_and_rights import Role
 from salvo.seal import Sealer
+from salvo_game.rate_limit import REFUSALS
 from salvo_server.core import authenticator
-from salvo_server.core.rate_limit import REFUSALS
 from salvo_server.storage.register import Account, Register
 
 ASK, ANSWER = "/game/request_participation", "/game/error"

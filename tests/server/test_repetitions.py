@@ -15,7 +15,7 @@ from salvo import topics
 from salvo.codec.command_writer import write_participation, write_shot
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 
 def signed(stage: Stage, numbers: Iterable[int], *, turn: int = 1, x: int = 0) -> list[tuple[str, bytes]]:

@@ -11,8 +11,8 @@ from kit.proofs import IDENTITY, verify
 from kit.recovery import LoggedWorld
 from salvo.codec.command_writer import write_resend
 from salvo.messages import Draw
-from salvo_server.core.journal_interface import Batch, JournalUnavailable
-from salvo_server.core.log import MAX_ENTRIES, PAUSE_MS, Resends, TableLog
+from salvo_game.journal_interface import Batch, JournalUnavailable
+from salvo_game.log import MAX_ENTRIES, PAUSE_MS, Resends, TableLog
 from salvo_server.service import JOURNAL_RETRY_MS
 
 
@@ -144,7 +144,7 @@ def test_a_game_that_one_version_began_is_logged_alike_by_the_next_one(
 ) -> None:
     logged.join()
     before = logged.first_received()
-    monkeypatch.setattr("salvo_server.core.table.__version__", "9.9")
+    monkeypatch.setattr("salvo_game.table.__version__", "9.9")
     logged.restart()
     assert logged.first_received()[: len(before)] == before
     assert b'"version":"9.9"' not in b"".join(logged.received)

@@ -10,8 +10,8 @@ import pytest
 
 from kit.command_line import run
 from kit.ports import Port
+from salvo_game.journal_interface import Batch, GameOpened, Holding, Journal, JournalError
 from salvo_server import standby
-from salvo_server.core.journal_interface import Batch, GameOpened, Holding, Journal, JournalError
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.standby import ServerConnection, StandDown
 from salvo_server.storage.journal.database import DatabaseJournal

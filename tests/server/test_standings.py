@@ -13,7 +13,7 @@ from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication
-from salvo_server.core.journal_interface import (
+from salvo_game.journal_interface import (
     Batch,
     GameConcluded,
     Journal,
@@ -21,8 +21,8 @@ from salvo_server.core.journal_interface import (
     Result,
     ResultAnnulled,
 )
-from salvo_server.standings.chronicle import MOST_ROWS, MOST_UNCOUNTED, Chronicle
-from salvo_server.standings.live import CountedJournal, LiveStandings
+from salvo_game.standings.chronicle import MOST_ROWS, MOST_UNCOUNTED, Chronicle
+from salvo_server.live_standings import CountedJournal, LiveStandings
 
 TOPIC = "/game/standings"
 

@@ -11,8 +11,8 @@ import pytest
 
 from kit.followed_tables import CASES, Case, Inside
 from salvo import messages as m
+from salvo_game.recordings import course_of
 from salvo_server.commands.serve_report import ServeReport
-from salvo_server.recordings import course_of
 
 
 class Recorded(Inside):

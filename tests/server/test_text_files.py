@@ -24,17 +24,17 @@ from salvo.roles_and_rights import Role
 from salvo.rules.files import load_book
 from salvo.text_files import read_secret
 from salvo_display.replay import Replay
+from salvo_game.log_verification import verify_file
+from salvo_game.recordings import open_recordings
+from salvo_game.transcript import check, read_transcript, write_transcript
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
 from salvo_lab.tournament.file import load_tournament
-from salvo_server.log_verification import verify_file
-from salvo_server.recordings import open_recordings
+from salvo_lab.tournament.lines_file import LinesFile, whole_lines
 from salvo_server.settings import load_settings
 from salvo_server.storage.identity import load_identity
-from salvo_server.storage.lines_file import LinesFile, whole_lines
 from salvo_server.storage.roster import Roster
 from salvo_server.storage.roster_csv import read_entries
-from salvo_server.storage.transcript import check, read_transcript, write_transcript
 
 Change = Callable[[bytes], bytes]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from salvo_game.journal_interface import GameOpened, Saved, SavedGame, StepTaken
 from salvo_server.core.clock import steady_clock
-from salvo_server.core.journal_interface import GameOpened, Saved, SavedGame, StepTaken
 from salvo_server.core.play import Timers
 
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from salvo.codec.strict_json import same_value
+from salvo_game.transcript import TranscriptError, check, parse_transcript, read_transcript, write_transcript
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
-from salvo_server.storage.transcript import TranscriptError, check, parse_transcript, read_transcript, write_transcript
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1" / "2-players-silent.jsonl.gz"
 LINES = gzip.decompress(GOLDEN.read_bytes()).splitlines(keepends=True)

@@ -22,8 +22,8 @@ from salvo.rules import RuleBook
 from salvo.seal import NONCE_BYTES, Sealer, make_blob
 from salvo.session import Session
 from salvo.view import View
+from salvo_game.referee import Referee
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
-from salvo_server.core.referee import Referee
 from salvo_server.core.server_status import last_will
 from salvo_server.service import Resume, Service
 from salvo_server.storage.identity import Identity

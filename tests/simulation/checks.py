@@ -19,12 +19,12 @@ from salvo.rules.game import Game
 from salvo.session import Session
 from salvo.table_step import Step
 from salvo.view import Shot, View
-from salvo_server.core.journal_interface import Result, result_of, when
-from salvo_server.core.log import GameLog, game_secret
-from salvo_server.core.match import Player
-from salvo_server.core.recovery import execute_step, open_table
-from salvo_server.core.referee import Referee
-from salvo_server.log_verification import verify_lines
+from salvo_game.journal_interface import Result, result_of, when
+from salvo_game.log import GameLog, game_secret
+from salvo_game.log_verification import verify_lines
+from salvo_game.match import Player
+from salvo_game.recovery import execute_step, open_table
+from salvo_game.referee import Referee
 from salvo_server.storage.identity import Identity
 from simulation.disk import every_game
 from simulation.world import Broken

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from salvo_server.core.journal_interface import (
+from salvo_game.journal_interface import (
     Batch,
     GameOpened,
     Journal,

@@ -15,8 +15,8 @@ from typing import Any
 
 import salvo.codec.log_reader
 import salvo.session.session
-import salvo_server.log_verification.reading
-import salvo_server.log_verification.reexecute
+import salvo_game.log_verification.reading
+import salvo_game.log_verification.reexecute
 from simulation import checks
 
 
@@ -43,9 +43,9 @@ class Shared:
         return value
 
 
-SIGNED = Shared("read_signed", salvo.codec.log_reader, salvo_server.log_verification.reading)
+SIGNED = Shared("read_signed", salvo.codec.log_reader, salvo_game.log_verification.reading)
 ENTRIES = Shared("read_entry", salvo.codec.log_reader, checks)
-HIDDEN = Shared("read_hidden", salvo.codec.log_reader, salvo_server.log_verification.reexecute)
+HIDDEN = Shared("read_hidden", salvo.codec.log_reader, salvo_game.log_verification.reexecute)
 BLINDED = Shared("blind", salvo.codec.log_reader)
 ANNOUNCEMENTS = Shared("read_announcement", salvo.session.session)
 ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS)

@@ -18,21 +18,21 @@ from salvo.session.machine_states import JoiningEvent, PlayingEvent
 from salvo.session.state import SessionState
 from salvo.session.tables import JOINING, PLAYING
 from salvo.view import Feed, Shot, View
+from salvo_game.game_states import Turn
+from salvo_game.journal_interface import Batch, SavedGame
+from salvo_game.lobby import Lobby
+from salvo_game.log import Resends, TableLog
+from salvo_game.match import Match
+from salvo_game.recovery import Openings, Recovered, open_table, recover
+from salvo_game.referee import Referee
+from salvo_game.table import Table
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.sessions import Session as BrokerSession
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.effects import Effects
-from salvo_server.core.game_states import Turn
 from salvo_server.core.inbox import Inbox
-from salvo_server.core.journal_interface import Batch, SavedGame
-from salvo_server.core.lobby import Lobby
-from salvo_server.core.log import Resends, TableLog
-from salvo_server.core.match import Match
 from salvo_server.core.play import Play
-from salvo_server.core.recovery import Openings, Recovered, open_table, recover
-from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Table
 from salvo_server.service import Service
 from simulation import crypto, faults, game, run, sharing
 from simulation.disk import SimJournal, every_game
@@ -259,9 +259,7 @@ def _leave_what_is_retained(patch: pytest.MonkeyPatch) -> None:
 
 def _draw_the_starter_anew(patch: pytest.MonkeyPatch) -> None:
     draws = iter(range(1_000_000))
-    patch.setattr(
-        "salvo_server.core.lobby.draw_starter", lambda book, seed, table, number, players: next(draws) % players
-    )
+    patch.setattr("salvo_game.lobby.draw_starter", lambda book, seed, table, number, players: next(draws) % players)
 
 
 def _lose_the_last_step(patch: pytest.MonkeyPatch) -> None:

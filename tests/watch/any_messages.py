@@ -11,9 +11,9 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, Grid, Order, RuleBook, ShipClass, Sinkings
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
-from salvo_server.storage.transcript import no_status
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_watch.live_views import Watcher
 from watch.watchers import connected
 

@@ -18,7 +18,7 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page
-from salvo_server.storage.transcript import check, read_transcript, write_transcript
+from salvo_game.transcript import check, read_transcript, write_transcript
 from salvo_watch.archive import Archive
 from salvo_watch.games_page import site_list
 

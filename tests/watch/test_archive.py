@@ -14,8 +14,8 @@ from kit.archives import commit, game_of
 from kit.golden_games import GOLDEN
 from kit.pages import RUDE, Read
 from salvo.errors import SalvoError
-from salvo_server import recordings
-from salvo_server.storage.transcript import Transcript, read_transcript, write_transcript
+from salvo_game import recordings
+from salvo_game.transcript import Transcript, read_transcript, write_transcript
 from salvo_watch.archive import Archive, Query
 from salvo_watch.commands.site import site as command
 from salvo_watch.games_page import site_list

@@ -21,7 +21,7 @@ from salvo import topics
 from salvo.messages import State
 from salvo.roles_and_rights import Role
 from salvo_display.replay import Replay
-from salvo_server.recordings import Recording, open_recordings
+from salvo_game.recordings import Recording, open_recordings
 from salvo_watch.archive import Archive
 from salvo_watch.commands.web import web as web_command
 from salvo_watch.web import app as web

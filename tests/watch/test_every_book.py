@@ -27,10 +27,10 @@ from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.table_step import Step
 from salvo.view import Shot, View
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
+from salvo_game.referee import Referee
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_server.referee_view import RefereeViews
-from salvo_server.storage.transcript import no_status
 
 SEALER = Sealer("secret", bytes(16))
 _A = TypeVar("_A")

@@ -25,8 +25,8 @@ from kit.pages import RUDE, Read
 from kit.web_front import WebFront
 from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
-from salvo_server.recordings import open_recordings
-from salvo_server.storage.transcript import check, read_transcript
+from salvo_game.recordings import open_recordings
+from salvo_game.transcript import check, read_transcript
 from salvo_watch.archive import Archive, Entry, Query
 from salvo_watch.games_page import Part, served_list
 from salvo_watch.web.games import routes

@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page.badges import Badges
-from salvo_server.recordings import Recording, open_recordings
+from salvo_game.recordings import Recording, open_recordings
 from salvo_watch.web.stage import Playing
 from salvo_watch.web.tapes import (
     DECISIVE_MS,

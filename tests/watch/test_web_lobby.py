@@ -14,8 +14,8 @@ from salvo.codec.announcements import Publication
 from salvo.messages import HostAction, Limits
 from salvo.rules import SALVO
 from salvo.table_step import Step
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table
+from salvo_game.referee import Referee
+from salvo_game.table import Table
 
 NAMES = [f"team{number}" for number in range(8)]
 

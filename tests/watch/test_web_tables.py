@@ -20,7 +20,7 @@ from salvo.codec.announcements import Publication
 from salvo.messages import State
 from salvo.rules import RuleBook, Sinkings
 from salvo.table_state import NewConnection
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 from salvo_server.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
 from salvo_watch.web.tables import Arrived, Table

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from salvo import messages as m
 from salvo.rules import SALVO
 from salvo_display.replay import REFEREE, Replay, news_for
+from salvo_game.recordings import open_recordings
 from salvo_lab.commands.play import play
-from salvo_server.recordings import open_recordings
 from salvo_server.referee_view import Charts, snapshot
 from salvo_watch.web.chances import Race, chances
 from salvo_watch.web.commentary import Salvo, Standing, comment

@@ -17,12 +17,13 @@ from salvo import versions
 from salvo.cli import cli
 from salvo.messages import Limits
 from salvo.rules.books import BOOKS
+from salvo_display.web_server import own_page
+from salvo_game.standings import chronicle
 from salvo_lab.comparison import compare
-from salvo_server import own_page, table_places
+from salvo_server import table_places
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings
-from salvo_server.standings import chronicle
 from salvo_server.storage import roster
 from salvo_server.storage.journal import locks
 from salvo_watch.commands import web

@@ -16,7 +16,7 @@ from salvo.distribution import PACKAGES
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-_FOLDERS = {"salvo": "client_sdk", "salvo_lab": "client_sdk", "salvo_server": "server"}
+_FOLDERS = {"salvo": "client_sdk", "salvo_game": "client_sdk", "salvo_lab": "client_sdk", "salvo_server": "server"}
 
 
 def test_the_picture_of_the_packages_is_the_contract() -> None:

@@ -11,11 +11,11 @@ from salvo_display import replay_text
 from salvo_display.boards.colours import Colour, ink
 from salvo_display.boards.marks import PLAIN
 from salvo_display.replay import Replay
+from salvo_game.recordings import open_recordings
 from salvo_lab.explaining import reasons
 from salvo_lab.explaining.explain import FEWEST_FLEETS, FLEETS, MAX_FLEETS, Explainer, Explanation
 from salvo_lab.explaining.replays import explain as explain_game
 from salvo_lab.explaining.replays import salvos_of
-from salvo_server.recordings import open_recordings
 
 
 @click.command()

@@ -74,8 +74,8 @@ class _Recording(NamedTuple):
     def play(self, bots: Mapping[str, Adapter], *, game: int, **how: Any) -> Outcome:
         """Play and write a game; ``how`` is what :func:`~salvo_lab.recording.play_at_table` takes."""
         # The referee and its codec take as long to import as a game takes to play.
+        from salvo_game.transcript import write_transcript
         from salvo_lab.recording import play_at_table
-        from salvo_server.storage.transcript import write_transcript
 
         outcome, header, steps = play_at_table(bots, game=game, **how)
         write_transcript(self.file(game), header, steps)

@@ -21,13 +21,13 @@ from salvo.cli.options import JOBS, json_option
 from salvo.cli.output import print_table
 from salvo.programs.linux import cores
 from salvo_display.replay_text import counted
+from salvo_game.standings.points_and_ratings import plackett_luce, score_cells
 from salvo_lab.tournament.file import TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile, check_code, read_games
 from salvo_lab.tournament.page import write_page
 from salvo_lab.tournament.run import games_path, play_tournament, stand
 from salvo_lab.tournament.schedule import number_of_games
 from salvo_lab.tournament.standings import Row, Standings, command_of, record
-from salvo_server.standings.points_and_ratings import plackett_luce, score_cells
 
 _EXAMPLE: Final = """\
 # A tournament of bots: salvo tournament run FILE

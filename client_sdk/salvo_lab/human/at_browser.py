@@ -10,8 +10,8 @@ from salvo_lab.human.channel import Channel, game_thread
 from salvo_lab.human.desk_log import log_at
 
 try:
+    from salvo_display.web_server.own_page import listen, serve
     from salvo_lab.human.sitting_page import SittingPage
-    from salvo_server.own_page import listen, serve
 except ModuleNotFoundError:
     raise MissingExtra("playing in a browser", "server") from None
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 from pydantic import Field
 
 from salvo.rules import Orientation
+from salvo_display.web_server.own_page import OwnPage, PageCommand, PageRefusal
 from salvo_lab.human.channel import Channel
 from salvo_lab.human.page_picture import picture_of
 from salvo_lab.human.sitting import Mode, Sitting
-from salvo_server.own_page import OwnPage, PageCommand, PageRefusal
 
 #: The person is gone when no page was open for so long, and no game is on.
 ALONE_SECONDS: Final = 600.0

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from salvo.errors import BotError
 from salvo_lab.loaded_code import changed, check_same
 from salvo_lab.tournament.file import TournamentError
-from salvo_server.storage.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
+from salvo_lab.tournament.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 
 _FORM: Final = 2
 _CURE: Final = "undo that, or play everything again with --fresh, which sets this file aside"

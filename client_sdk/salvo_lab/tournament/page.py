@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from salvo.atomic_file import replace_file
+from salvo_display.standings_page import page_style
 from salvo_display.web_page import emblems
 from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_lab.tournament.file import TournamentError
 from salvo_lab.tournament.games import TournamentGame
 from salvo_lab.tournament.standings import Standings, command_of, points_by_bot
-from salvo_server.standings.page import page_style
 
 #: Of a plot, in SVG units: the space for names to its left, the plot, and the height of a line.
 _NAMES: Final = 180

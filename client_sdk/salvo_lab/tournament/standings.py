@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from salvo.replay_command import again
+from salvo_game.standings.points_and_ratings import Counting, Meeting, Score, points_of, score_record
 from salvo_lab.tournament.file import Tournament
 from salvo_lab.tournament.games import TournamentGame
 from salvo_lab.tournament.schedule import Match
-from salvo_server.standings.points_and_ratings import Counting, Meeting, Score, points_of, score_record
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from salvo.cli.options import json_option
 from salvo.codec.log import KEY_BYTES
 from salvo.seal import fingerprint
 from salvo_display.replay_text import ABORTED
-from salvo_server.log_verification import (
+from salvo_game.log_verification import (
     BLAME,
     UNPROVEN,
     Agreement,

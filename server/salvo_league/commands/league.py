@@ -17,6 +17,7 @@ from salvo.cli.output import Integer, Number, host_account, print_table
 from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import without_password
 from salvo_display.replay_text import counted
+from salvo_game.standings.points_and_ratings import score_cells, score_record
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.commands.league_show import show
 from salvo_league.director import HALL, Director
@@ -40,7 +41,6 @@ from salvo_league.league_record import (
 from salvo_league.league_state import LeagueState
 from salvo_league.run import play_league, release_tables
 from salvo_server.game_lengths import duration
-from salvo_server.standings.points_and_ratings import score_cells, score_record
 from salvo_server.supervisor import programs_beside
 from salvo_server.table_places import cells_of, place_name, table_of
 

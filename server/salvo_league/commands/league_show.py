@@ -20,13 +20,13 @@ from salvo.errors import SalvoError
 from salvo.unused_options import Unused, is_set
 from salvo_display.replay_text import counted
 from salvo_display.replay_text import when as time_of
+from salvo_display.standings_page import page
+from salvo_game.journal_interface import JournalError, Result
+from salvo_game.log_verification import Finding
+from salvo_game.standings.chronicle import Chronicle, Standings
+from salvo_game.standings.from_logs import read_logs
+from salvo_game.standings.points_and_ratings import Score, score_cells, score_record
 from salvo_server.commands.backup import settings_of
-from salvo_server.core.journal_interface import JournalError, Result
-from salvo_server.log_verification import Finding
-from salvo_server.standings.chronicle import Chronicle, Standings
-from salvo_server.standings.from_logs import read_logs
-from salvo_server.standings.page import page
-from salvo_server.standings.points_and_ratings import Score, score_cells, score_record
 from salvo_server.storage.journal.database import DatabaseReader
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")

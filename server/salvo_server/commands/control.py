@@ -138,9 +138,9 @@ def control(
 
 def _open_page(url: str, ca: str | None) -> None:
     try:
+        from salvo_display.web_server.own_page import listen, serve
         from salvo_server.console.line import HostLine
         from salvo_server.console.page import ConsolePage
-        from salvo_server.own_page import listen, serve
     except ModuleNotFoundError:
         raise MissingExtra("a page for hosts", "server") from None
     name, secret = host_account(url)

@@ -13,19 +13,19 @@ from salvo.cli.logs import VARIABLE, set_log_format
 from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.roles_and_rights import Role
+from salvo_game.journal_interface import Journal
+from salvo_game.standings.points_and_ratings import plackett_luce
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.commands.serve_keys import host_keys
 from salvo_server.commands.serve_report import WEB_FRONT, ServeReport
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
-from salvo_server.core.journal_interface import Journal
 from salvo_server.garbage import collect_in_portions
 from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.local_servers import announced, reached_at
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, load_settings
 from salvo_server.standby import Interrupted, Standby
-from salvo_server.standings.points_and_ratings import plackett_luce
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript_folder import TranscriptFolder
 from salvo_server.supervisor import SupervisedProgram, programs_beside

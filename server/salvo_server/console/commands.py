@@ -9,7 +9,7 @@ from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import HostAction, State
 from salvo.table_state import TableState
 from salvo_display.replay_text import in_words
-from salvo_server.core.transitions import STATES, TABLE, Answer, event_of
+from salvo_game.transitions import STATES, TABLE, Answer, event_of
 
 #: How many names a sentence has.
 _MANY: Final = 6

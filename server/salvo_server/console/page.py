@@ -10,9 +10,9 @@ from pydantic import Field
 
 from salvo import messages as m
 from salvo.errors import SalvoError
+from salvo_display.web_server.own_page import OwnPage, PageCommand, PageRefusal
 from salvo_server.console.evening import Evening
 from salvo_server.hosting import read_argument
-from salvo_server.own_page import OwnPage, PageCommand, PageRefusal
 
 
 class _Sent(PageCommand):

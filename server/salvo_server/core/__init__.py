@@ -1,5 +1,5 @@
 """The authority of a contest: who may play, what they may do, and what comes of it.
 
-No socket, file, database or display. What decides a game is pure: time, randomness and the journal are arguments. Only
-``clock``, ``keyring`` and ``foresight`` read a clock or start threads.
+No socket, file, database, thread or display: time, randomness, the journal and what derives keys are arguments. Only
+``clock`` reads a clock. How a game goes on is decided in :mod:`salvo_game`.
 """

@@ -16,12 +16,12 @@ from salvo.codec.command_reader import SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import CODES, Answered, SealError
 from salvo.log_throttle import Throttle
+from salvo_game.log import ServerIdentity
+from salvo_game.rate_limit import DERIVATIONS, Buckets
+from salvo_game.table import Table
 from salvo_server.core.authenticator import Command, sender_of
 from salvo_server.core.effects import Effects
-from salvo_server.core.log import ServerIdentity
 from salvo_server.core.play import Play
-from salvo_server.core.rate_limit import DERIVATIONS, Buckets
-from salvo_server.core.table import Table
 
 log = logging.getLogger(__name__)
 

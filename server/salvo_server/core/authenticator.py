@@ -32,9 +32,9 @@ from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, Sign
 from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
-from salvo_server.core.journal_interface import Proof
+from salvo_game.journal_interface import Proof
+from salvo_game.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 from salvo_server.core.keyring import Found, KeyOwner, Keyring, KeyWorker, try_key
-from salvo_server.core.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 
 #: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:
 #: three seconds of derivations. What comes on top is refused at once.

@@ -18,7 +18,7 @@ from salvo.codec.command_reader import read_chat
 from salvo.codec.commands import Line
 from salvo.errors import WireError
 from salvo.topics import Address, is_name
-from salvo_server.core.rate_limit import Buckets, Rate
+from salvo_game.rate_limit import Buckets, Rate
 
 #: What one player may say: lines at once, and lines a second after that (SALVO-CHAT-4). So many refusals it reads, too.
 LINES_AT_ONCE: Final = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from salvo_server.core.journal_interface import Saved
+from salvo_game.journal_interface import Saved
 
 
 def epoch_clock() -> Callable[[], int]:

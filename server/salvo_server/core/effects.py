@@ -13,7 +13,7 @@ from typing import NamedTuple
 from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound
-from salvo_server.core.journal_interface import Batch
+from salvo_game.journal_interface import Batch
 
 
 class StepNews(NamedTuple):

@@ -18,15 +18,15 @@ from salvo.errors import SealError, WireError
 from salvo.log_throttle import Throttle
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
+from salvo_game.log import Resends
+from salvo_game.referee import Referee
+from salvo_game.table import Table
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.effects import Effects
-from salvo_server.core.log import Resends
 from salvo_server.core.play import Play
-from salvo_server.core.referee import Referee
 from salvo_server.core.retained_sync import RetainedSync
-from salvo_server.core.table import Table
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from salvo.messages import State
 from salvo.state_machine import Machine, Transition
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 #: A server that its machine or its disk holds up for less than this, or for less than a tenth of the time to act, does
 #: not count as away: teams lose little by it, and every restart announces a new deadline (SALVO-BACK-5).

@@ -11,8 +11,7 @@ from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
 from salvo.table_step import Step
-from salvo_server.core.effects import Effects, StepNews
-from salvo_server.core.journal_interface import (
+from salvo_game.journal_interface import (
     GameConcluded,
     GameOpened,
     JournalError,
@@ -25,12 +24,13 @@ from salvo_server.core.journal_interface import (
     TeamAdmitted,
     result_of,
 )
+from salvo_game.log import TableLog
+from salvo_game.recovery import Openings, recover
+from salvo_game.referee import Referee
+from salvo_game.table import Follower, Table
+from salvo_server.core.effects import Effects, StepNews
 from salvo_server.core.keyring import Keyring
-from salvo_server.core.log import TableLog
 from salvo_server.core.recaps import Recaps
-from salvo_server.core.recovery import Openings, recover
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Follower, Table
 
 log = logging.getLogger(__name__)
 

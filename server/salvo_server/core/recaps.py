@@ -11,8 +11,8 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.recap_writer import write_recap
 from salvo.seal import NONCE_BYTES, SALT_BYTES, key_to_team, make_blob
+from salvo_game.table import Table
 from salvo_server.core.keyring import KeyOwner, Keyring, KeyWorker
-from salvo_server.core.table import Table
 
 
 class _Derivation(NamedTuple):

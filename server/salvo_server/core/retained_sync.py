@@ -23,7 +23,7 @@ from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
 from salvo.net.inbound import Inbound
-from salvo_server.core.table import Table
+from salvo_game.table import Table
 
 log = logging.getLogger(__name__)
 

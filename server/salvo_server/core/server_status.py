@@ -8,8 +8,8 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.distribution import __version__
-from salvo_server.core.log import ServerIdentity
-from salvo_server.core.referee import Referee
+from salvo_game.log import ServerIdentity
+from salvo_game.referee import Referee
 
 
 @dataclass(frozen=True, slots=True)

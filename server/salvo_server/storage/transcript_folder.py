@@ -22,10 +22,10 @@ from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
 from salvo.fairness.proof import PROOF, proof_path
 from salvo.table_step import Step
-from salvo_server.core.journal_interface import GameOpened, SavedGame, StepTaken
-from salvo_server.core.log import proof_lines
+from salvo_game.journal_interface import GameOpened, SavedGame, StepTaken
+from salvo_game.log import proof_lines
+from salvo_game.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 from salvo_server.storage.identity import Identity
-from salvo_server.storage.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 
 log = logging.getLogger(__name__)
 

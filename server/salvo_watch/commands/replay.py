@@ -18,7 +18,7 @@ from salvo.unused_options import Unused, is_set
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page
-from salvo_server.recordings import JournalGames, Recording, RecordingSummary, open_recordings
+from salvo_game.recordings import JournalGames, Recording, RecordingSummary, open_recordings
 
 _Item = TypeVar("_Item")
 _OPTIONS: Final = {

@@ -38,10 +38,11 @@ from salvo_watch.archive import Archive
 try:
     import uvicorn
 
-    from salvo_server.web_limits import Door, Hatch, behind_a_door
-    from salvo_server.web_pages import is_prefix
+    from salvo_display.web_server.web_limits import Door, behind_a_door
+    from salvo_display.web_server.web_pages import is_prefix
     from salvo_watch.web.app import Front, application
     from salvo_watch.web.games import routes
+    from salvo_watch.web.hatch import Hatch
     from salvo_watch.web.mqtt_channel import MAX_MESSAGE_BYTES, Upstream
     from salvo_watch.web.relay import Relay, Source
 except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""The web front's addresses; what their pages may do is in :mod:`salvo_server.web_pages`."""
+"""The web front's addresses; what their pages may do is in :mod:`salvo_display.web_server.web_pages`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from salvo.errors import WireError
 from salvo.topics import NAME_PATTERN, check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
+from salvo_display.web_server.web_pages import STREAM_HEADERS, Guarded, number, static_files, to_root
 from salvo_server.brokers.embedded.addresses import host_of, is_known_host, is_loopback
-from salvo_server.web_pages import STREAM_HEADERS, Guarded, number, static_files, to_root
 from salvo_watch.web.chunks import CHUNK_CACHE, HEAD_CACHE
 from salvo_watch.web.mqtt_channel import MqttChannels, Upstream
 from salvo_watch.web.relay import Page, Relay

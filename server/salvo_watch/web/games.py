@@ -38,9 +38,9 @@ from salvo_display.web_page import Setting, html_page
 from salvo_display.web_page.badges import Badges
 from salvo_display.web_page.rendering import policy_of
 from salvo_display.web_page.shared import Shared
+from salvo_display.web_server.web_pages import number, to_root
+from salvo_game.log_verification import verify_file
 from salvo_lab.explaining.explain import FLEETS
-from salvo_server.log_verification import verify_file
-from salvo_server.web_pages import number, to_root
 from salvo_watch.archive import Archive, Entry, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED

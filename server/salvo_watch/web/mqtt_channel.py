@@ -21,8 +21,8 @@ from uvicorn.protocols.utils import ClientDisconnected
 
 from salvo.net.mqtt import BrokerUrl
 from salvo.net.tls import client_context
+from salvo_game.rate_limit import Buckets, Rate
 from salvo_server.brokers.embedded.addresses import is_known_origin, joined
-from salvo_server.core.rate_limit import Buckets, Rate
 
 #: Of one visitor's address, a school behind one router, and of all: half of what a broker holds is left to others.
 MAX_OF_VISITOR: Final = 128

@@ -27,7 +27,7 @@ from salvo.table_state import (
     TurnLength,
 )
 from salvo_display.web_page.badges import Badges
-from salvo_server.core.lobby import MAX_PLACEMENT_TIMES
+from salvo_game.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.commentary import Salvo
 from salvo_watch.web.picture import Course, Scene, Screen, out_of
 

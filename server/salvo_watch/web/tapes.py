@@ -17,8 +17,8 @@ from salvo.codec.log import END, HEAD, MIDDLE, OF_BYTES, entry_digest
 from salvo.messages import State
 from salvo.table_state import News
 from salvo.table_step import Step
-from salvo_server.core.log import is_public
-from salvo_server.log_verification import verify_lines
+from salvo_game.log import is_public
+from salvo_game.log_verification import verify_lines
 from salvo_server.referee_view import BoardSnapshots
 
 #: Of the logs of all games in play together; on an open broker any client may publish some.

@@ -16,7 +16,7 @@ from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import clock
 from salvo_display.web_page import html_page
-from salvo_server.recordings import open_recordings
+from salvo_game.recordings import open_recordings
 
 pytestmark = needs("chromium")
 

@@ -20,7 +20,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import LEAGUE
 from salvo.net.mqtt import Connection
-from salvo_server.log_verification import verify_file
+from salvo_game.log_verification import verify_file
 
 PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
 CUP = """\

@@ -19,7 +19,7 @@ from kit.journals import connection_of, freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
 from kit.waiting import until
-from salvo_server.core.journal_interface import (
+from salvo_game.journal_interface import (
     Batch,
     GameOpened,
     Holding,

@@ -14,8 +14,8 @@ from kit.players import SECONDS, Announced, join, over, until_online
 from kit.waiting import until
 from salvo import messages as m
 from salvo.net.mqtt import Connection
+from salvo_game.journal_interface import Batch, JournalUnavailable
 from salvo_server.contest import Contest, open_journal
-from salvo_server.core.journal_interface import Batch, JournalUnavailable
 from salvo_server.metrics import Metrics
 from salvo_server.settings import ServerSettings
 

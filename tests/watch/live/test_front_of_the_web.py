@@ -12,8 +12,8 @@ from kit.mosquitto import ContestMosquitto
 from kit.programs import needs
 from kit.secured import SECONDS
 from kit.web_front import web_front
+from salvo_display.web_server.web_pages import POLICY
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.web_pages import POLICY
 
 
 @needs("mosquitto")

@@ -10,7 +10,7 @@ from starlette.routing import Mount, Route
 from kit.browser import Browser, until
 from kit.programs import needs
 from kit.web_front import in_this_process
-from salvo_server.web_pages import static_files
+from salvo_display.web_server.web_pages import static_files
 
 _PAGE = """<nav data-cached></nav><script type="module">
     import { live } from "/static/live.js";

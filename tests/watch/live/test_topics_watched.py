@@ -11,8 +11,8 @@ from salvo import client
 from salvo import messages as m
 from salvo.fairness.proof import Proof
 from salvo.fairness.proof_connection import ProofConnection
+from salvo_game.log_verification import compare_stories, verify_file
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.log_verification import compare_stories, verify_file
 from salvo_watch.live_views import Watcher
 
 

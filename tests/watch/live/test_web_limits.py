@@ -18,8 +18,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from kit.web_front import in_this_process
-from salvo_server.own_page import MAX_CONNECTIONS, OwnDoor
-from salvo_server.web_limits import Door
+from salvo_display.web_server.own_page import MAX_CONNECTIONS, OwnDoor
+from salvo_display.web_server.web_limits import Door
 
 SECONDS = 60.0
 #: Other addresses of this machine than the one that proxies have.

@@ -18,10 +18,10 @@ from typing import Final
 from salvo.errors import ConnectionLost
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import MAX_PACKETS_A_POLL
+from salvo_game.journal_interface import Journal
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.packets import Message, ProtocolFault, with_length
 from salvo_server.brokers.embedded.sessions import Session
-from salvo_server.core.journal_interface import Journal
 
 #: What the broker carries out for the server before its clients have their turn.
 MAX_ORDERS_A_TURN: Final = 256

@@ -12,13 +12,13 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from salvo_game.journal_interface import Journal
 from salvo_server.brokers.embedded import open_files
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, listening, reachable, split_address
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.broker import OWN_LISTENER, HardenedBroker
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, BrokerLimits
 from salvo_server.brokers.embedded.tls import DAY_SECONDS, ServerTls
-from salvo_server.core.journal_interface import Journal
 
 log = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from websockets.protocol import Event, State
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
+from salvo_game.rate_limit import Bucket, Rate
 from salvo_server.brokers.embedded.limits import WRITE_BYTES
 from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.plain_http import MAX_HEAD_BYTES, head_of, refusal, wants_websocket
 from salvo_server.brokers.embedded.proxied import is_cut_off, read_visitor
-from salvo_server.core.rate_limit import Bucket, Rate
 
 #: Pings, pongs and frames without payload: what a proxy or a library sends now and then.
 IDLE_FRAMES: Final = Rate(32.0, 2.0)

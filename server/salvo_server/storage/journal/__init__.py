@@ -1,1 +1,1 @@
-"""The journal on SQLite and PostgreSQL; :mod:`salvo_server.core.journal_interface` says what a journal is."""
+"""The journal on SQLite and PostgreSQL; :mod:`salvo_game.journal_interface` says what a journal is."""

@@ -18,7 +18,7 @@ from salvo.codec.steps import line_codec
 from salvo.errors import MissingExtra, WireError
 from salvo.net.addresses import MAX_PORT, check_host
 from salvo.user_folders import private_folder
-from salvo_server.core.journal_interface import (
+from salvo_game.journal_interface import (
     Batch,
     GameConcluded,
     GameOpened,
@@ -259,7 +259,7 @@ class DatabaseJournal(Journal):
             raise
 
     def check(self) -> None:
-        """See :class:`salvo_server.core.journal_interface.Journal`."""
+        """See :class:`salvo_game.journal_interface.Journal`."""
         for path, inode in self._files.items():
             if _inode(path) != inode:
                 text = f"{path} was removed or replaced while this server writes to it: put it back, or end the server"
@@ -281,7 +281,7 @@ class DatabaseJournal(Journal):
     # --- writing --------------------------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> None:
-        """Make a batch durable, all of it or nothing; see :class:`salvo_server.core.journal_interface.Journal`."""
+        """Make a batch durable, all of it or nothing; see :class:`salvo_game.journal_interface.Journal`."""
         with self._using:
             self.check()
             try:
@@ -349,7 +349,7 @@ class DatabaseJournal(Journal):
     # --- reading --------------------------------------------------------------------------------------------------
 
     def load(self) -> Saved:
-        """Return what a restart needs; see :class:`salvo_server.core.journal_interface.Journal`."""
+        """Return what a restart needs; see :class:`salvo_game.journal_interface.Journal`."""
         with self._using, explained(self.name):
             read = self._connection.execute
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
@@ -403,7 +403,7 @@ class DatabaseJournal(Journal):
             yield row.game, SavedTeam(row.name, secret, known[row.game, row.name])
 
     def results(self) -> list[Result]:
-        """Return all results; see :class:`salvo_server.core.journal_interface.Journal`."""
+        """Return all results; see :class:`salvo_game.journal_interface.Journal`."""
         with self._using, explained(self.name):
             found = _results(self._connection, self.name)
             self._connection.commit()

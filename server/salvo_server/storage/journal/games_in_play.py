@@ -5,7 +5,7 @@ What is written about a game is taken from here, so that it is the same whatever
 
 from __future__ import annotations
 
-from salvo_server.core.journal_interface import Batch, GameOpened, Journal, JournalWrapper, Saved, SavedGame, StepTaken
+from salvo_game.journal_interface import Batch, GameOpened, Journal, JournalWrapper, Saved, SavedGame, StepTaken
 
 
 class GamesInPlay(JournalWrapper):

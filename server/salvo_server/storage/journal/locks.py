@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 import filelock
 import sqlalchemy as sql
 
-from salvo_server.core.journal_interface import JournalError
+from salvo_game.journal_interface import JournalError
 
 try:
     import fcntl

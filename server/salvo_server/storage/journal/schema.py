@@ -1,7 +1,7 @@
 """The journal's tables. Every change here needs a migration in ``migrations/versions``.
 
 The times ``at``, ``opened_at`` and ``annulled_at`` are epoch milliseconds;
-:mod:`salvo_server.core.journal_interface` describes the rows.
+:mod:`salvo_game.journal_interface` describes the rows.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from salvo.fairness.proof import PROOF_LINES, SENT, has_begun, proof_path
 from salvo.messages import Draw
 from salvo.seal import fingerprint
 from salvo.text_files import lines_of
-from salvo_server.log_verification.findings import LoggedGame, LoggedLine, Loose, ProofReport, Wrong, blame_server
-from salvo_server.log_verification.team_notes import read_sent
+from salvo_game.log_verification.findings import LoggedGame, LoggedLine, Loose, ProofReport, Wrong, blame_server
+from salvo_game.log_verification.team_notes import read_sent
 
 #: With so many wrong lines a file is not read on: one is enough to know, and each costs a kilobyte.
 MAX_WRONG: Final = 1000

@@ -14,8 +14,8 @@ from pathlib import Path
 from salvo.codec.log import MAX_ENTRY_BYTES
 from salvo.codec.log_reader import Fault
 from salvo.text_files import lines_of, missing_file, unread
-from salvo_server.log_verification.equivocation import Agreement, agreements, compare_stories
-from salvo_server.log_verification.findings import (
+from salvo_game.log_verification.equivocation import Agreement, agreements, compare_stories
+from salvo_game.log_verification.findings import (
     BLAME,
     UNPROVEN,
     Finding,
@@ -26,9 +26,9 @@ from salvo_server.log_verification.findings import (
     Wrong,
     remarks_on,
 )
-from salvo_server.log_verification.reading import check_chain, check_ends, read_lines, what_it_is
-from salvo_server.log_verification.reexecute import Repetition
-from salvo_server.log_verification.team_notes import check_sent
+from salvo_game.log_verification.reading import check_chain, check_ends, read_lines, what_it_is
+from salvo_game.log_verification.reexecute import Repetition
+from salvo_game.log_verification.team_notes import check_sent
 
 __all__ = [
     "BLAME",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo_server.core.match import Match, Player, Terms
+from salvo_game.match import Match, Player, Terms
 
 Announcements = list[m.Announcement]
 InMatch: TypeAlias = "Turn | Pause | Over"

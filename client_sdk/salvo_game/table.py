@@ -19,7 +19,7 @@ from salvo.codec.header import Header, write_header
 from salvo.codec.steps import write_input
 from salvo.distribution import __version__
 from salvo.table_step import Step
-from salvo_server.core.referee import Referee
+from salvo_game.referee import Referee
 
 #: What stays retained after a reset (SALVO-END-4).
 _STAYS = (topics.STATE, topics.RULES, topics.SERVER)

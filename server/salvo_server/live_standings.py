@@ -15,9 +15,9 @@ from typing import Final
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
-from salvo_server.core.journal_interface import Batch, GameConcluded, Journal, JournalWrapper, ResultAnnulled
-from salvo_server.core.table import Follower
-from salvo_server.standings.chronicle import Chronicle
+from salvo_game.journal_interface import Batch, GameConcluded, Journal, JournalWrapper, ResultAnnulled
+from salvo_game.standings.chronicle import Chronicle
+from salvo_game.table import Follower
 
 log = logging.getLogger(__name__)
 

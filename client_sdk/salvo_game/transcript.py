@@ -27,10 +27,10 @@ from salvo.distribution import __version__
 from salvo.errors import SalvoError, WireError
 from salvo.table_step import Step
 from salvo.text_files import lines_of, missing_file, unread
-from salvo_server.core.journal_interface import SavedGame
-from salvo_server.core.recovery import execute_step, open_table
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table, header_check, seat
+from salvo_game.journal_interface import SavedGame
+from salvo_game.recovery import execute_step, open_table
+from salvo_game.referee import Referee
+from salvo_game.table import Table, header_check, seat
 
 #: How much of the chain's value a line has; the last line has all of it.
 LINE_CHECK_BYTES: Final = 4

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from salvo.codec.log import LogStep
 from salvo.codec.log_reader import Fault, LogError, game_of, read_signed, two_histories
 from salvo.messages import Draw
-from salvo_server.log_verification.findings import Finding, LoggedGame, ProofReport
+from salvo_game.log_verification.findings import Finding, LoggedGame, ProofReport
 
 
 class Agreement(NamedTuple):

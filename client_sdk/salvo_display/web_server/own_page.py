@@ -32,9 +32,9 @@ from starlette.types import ASGIApp
 
 from salvo_display.opener import OpenPage
 from salvo_display.web_page.rendering import render
-from salvo_server.core.rate_limit import Bucket, Rate
-from salvo_server.web_limits import Door, behind_a_door
-from salvo_server.web_pages import STREAM_HEADERS, Guarded, static_files
+from salvo_display.web_server.web_limits import Door, behind_a_door
+from salvo_display.web_server.web_pages import STREAM_HEADERS, Guarded, static_files
+from salvo_game.rate_limit import Bucket, Rate
 
 #: How long the address opens a browser.
 KEY_SECONDS: Final = 30.0

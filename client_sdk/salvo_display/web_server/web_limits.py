@@ -1,4 +1,4 @@
-"""What uvicorn leaves open: how many connections an address has, how long they say nothing, and what frames cost.
+"""What uvicorn leaves open: how many connections an address has, and how long they say nothing.
 
 And what strangers send it that it takes for errors of its own, which would be tracebacks in the log.
 """
@@ -16,15 +16,11 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.exceptions import InvalidState
-from websockets.frames import Frame
 
-from salvo_server.web_pages import is_prefix, under
+from salvo_display.web_server.web_pages import is_prefix, under
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
-    from uvicorn._types import ASGISendEvent
 
 #: Of one address: a hall of phones behind one router, each with a stream and a page that loads.
 MAX_OF_ADDRESS: Final = 1024
@@ -33,8 +29,6 @@ HEAD_SECONDS: Final = 15.0
 
 #: For answers to be complete when the process ends; streams never are.
 END_SECONDS: Final = 0.5
-#: Pieces of one WebSocket message; MQTT.js sends none in pieces.
-MAX_PIECES: Final = 64
 
 _connections: dict[str, dict[Door, None]] = {}  # by address, the eldest first
 
@@ -176,42 +170,3 @@ class Door(H11Protocol):
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
-
-
-class Hatch(WebSocketsSansIOProtocol):
-    """A WebSocket whose other side cannot make this one hold more than a message, and a buffer of answers.
-
-    Nobody sends text here: what is in it is not read.
-    """
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if not self.handshake_initiated:  # the head was whole: it is no request for a WebSocket, and none will come
-            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-            self.transport.close()
-
-    def shutdown(self) -> None:
-        with contextlib.suppress(InvalidState):  # the other side has ended it, and does not read that it is so
-            super().shutdown()
-
-    def send_receive_event_to_app(self) -> None:
-        if self.curr_msg_data_type == "text":
-            self.frames = [b""]
-        super().send_receive_event_to_app()
-
-    async def send(self, message: ASGISendEvent) -> None:
-        await super().send(message)
-        if self.initial_response is not None:  # uvicorn would log every refusal as an error of the application
-            self.handshake_complete = self.close_sent
-
-    def handle_ping(self) -> None:
-        if self.writable.is_set():
-            super().handle_ping()
-        else:  # it reads none of the answers
-            self.transport.abort()
-
-    def handle_cont(self, event: Frame) -> None:
-        if len(self.frames) < MAX_PIECES:
-            super().handle_cont(event)
-        else:
-            self.transport.abort()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from salvo import messages as m
 from salvo.codec.log_reader import Fault
-from salvo_server.core.journal_interface import Result, ResultAnnulled, result_of
-from salvo_server.log_verification import Finding, LoggedGame, verify_file
-from salvo_server.standings.chronicle import Chronicle
+from salvo_game.journal_interface import Result, ResultAnnulled, result_of
+from salvo_game.log_verification import Finding, LoggedGame, verify_file
+from salvo_game.standings.chronicle import Chronicle
 
 
 def read_logs(paths: Iterable[Path]) -> tuple[Chronicle, list[Finding]]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from salvo import messages as m
-from salvo_server.core.journal_interface import Result, ResultAnnulled, when
-from salvo_server.standings.points_and_ratings import Counting, Meeting, Score
+from salvo_game.journal_interface import Result, ResultAnnulled, when
+from salvo_game.standings.points_and_ratings import Counting, Meeting, Score
 
 #: Between two results of different evenings (SALVO-STAND-5).
 EVENING_GAP_MS: Final = 6 * 3_600_000

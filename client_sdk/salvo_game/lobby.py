@@ -11,8 +11,8 @@ from salvo.codec.commands import read_ship
 from salvo.errors import IllegalCommand
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.starter import draw_fair_starter, draw_starter, set_starter
-from salvo_server.core.game_states import Announcements, Hosted, InMatch, Turn, extended, unknown_team
-from salvo_server.core.match import Match, Team, Terms
+from salvo_game.game_states import Announcements, Hosted, InMatch, Turn, extended, unknown_team
+from salvo_game.match import Match, Team, Terms
 
 #: Accepted placements of each ship while its team is listed (SALVO-PLACE-7): each is a log entry, and a nonce for ever.
 MAX_PLACEMENTS = 20

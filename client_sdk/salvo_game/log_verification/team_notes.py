@@ -20,8 +20,8 @@ from salvo.errors import WireError
 from salvo.fairness.proof import SENT_LINE, SentBody
 from salvo.messages import Draw
 from salvo.rules.board import MAX_SIDE, Grid
-from salvo_server.log_verification.findings import LoggedGame, LoggedLine, LogVerdict, ProofReport, Sent, Wrong
-from salvo_server.log_verification.reexecute import texts_of
+from salvo_game.log_verification.findings import LoggedGame, LoggedLine, LogVerdict, ProofReport, Sent, Wrong
+from salvo_game.log_verification.reexecute import texts_of
 
 #: Commands whose notes have the open body; the note of a placement has the digest of its message instead.
 _Noted = m.Fire | m.Skip | m.Leave

@@ -14,9 +14,9 @@ from salvo.fairness.proof import PROOF_LINES
 from salvo.table_state import TableState
 from salvo.table_step import Step
 from salvo.text_files import lines_of
-from salvo_server.core.journal_interface import GameOpened, JournalError, JournalReader
-from salvo_server.log_verification import verify_file
-from salvo_server.storage.transcript import (
+from salvo_game.journal_interface import GameOpened, JournalError, JournalReader
+from salvo_game.log_verification import verify_file
+from salvo_game.transcript import (
     LINE_CHECK_BYTES,
     Transcript,
     check,

@@ -42,7 +42,7 @@ from salvo.codec.log import (
     write_hidden,
 )
 from salvo.table_step import Step
-from salvo_server.core.rate_limit import Bucket, Rate
+from salvo_game.rate_limit import Bucket, Rate
 
 #: Inputs that are public.
 PUBLIC_INPUTS: Final = (m.Participate, m.HostCommand, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)

@@ -2,7 +2,7 @@
 
 A game is its header and its inputs. They pass through the same referee, and the hash chain shows whether every
 announcement comes out as it was recorded. Any mismatch is a
-:class:`~salvo_server.core.journal_interface.JournalError` that names the game, the record and the
+:class:`~salvo_game.journal_interface.JournalError` that names the game, the record and the
 fix: a table is restored exactly, or does not start at all.
 """
 
@@ -21,10 +21,10 @@ from salvo.codec.steps import read_input
 from salvo.errors import WireError
 from salvo.rules import SALVO, RuleBook
 from salvo.table_step import Step
-from salvo_server.core.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
-from salvo_server.core.log import ServerIdentity, TableLog
-from salvo_server.core.referee import Referee
-from salvo_server.core.table import Table, seat
+from salvo_game.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
+from salvo_game.log import ServerIdentity, TableLog
+from salvo_game.referee import Referee
+from salvo_game.table import Table, seat
 
 _FIX = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
 

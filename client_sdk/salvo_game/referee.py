@@ -5,7 +5,7 @@ Pure: no broker, no clock, no randomness of its own. Commands arrive through :me
 is not allowed is answered with :class:`~salvo.messages.CommandRefused` or :class:`~salvo.messages.PlacementRefused` and
 leaves the game as it was (SALVO-ERR-2).
 
-What follows from each input in each state stands in :mod:`salvo_server.core.transitions`; here is the table's state,
+What follows from each input in each state stands in :mod:`salvo_game.transitions`; here is the table's state,
 and what others ask of it.
 """
 
@@ -18,10 +18,10 @@ from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.game import Game
-from salvo_server.core.game_states import Hosted, Over, Turn
-from salvo_server.core.lobby import Lobby
-from salvo_server.core.match import Match, Player, Team, Terms
-from salvo_server.core.transitions import TABLE, Event, TableState, event_of, reopen
+from salvo_game.game_states import Hosted, Over, Turn
+from salvo_game.lobby import Lobby
+from salvo_game.match import Match, Player, Team, Terms
+from salvo_game.transitions import TABLE, Event, TableState, event_of, reopen
 
 
 class Referee:

@@ -94,7 +94,7 @@ class StepTaken(NamedTuple):
         game: the game's ``id``.
         at: epoch ms.
         text: the input as JSON.
-        check: the hash chain's value after it (:mod:`salvo_server.core.table`).
+        check: the hash chain's value after it (:mod:`salvo_game.table`).
         proof: the digests burned with it, which are never accepted again.
     """
 

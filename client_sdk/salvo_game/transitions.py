@@ -7,7 +7,7 @@ has changed anything.
 
 What changes: a :class:`Lobby` changes itself, until its game begins or a host opens the next one. :class:`Turn`,
 :class:`Pause` and :class:`Over` are values, new ones with each change; they have the one
-:class:`~salvo_server.core.match.Match` of a game in common, which changes itself with every shot. So a state that was
+:class:`~salvo_game.match.Match` of a game in common, which changes itself with every shot. So a state that was
 replaced is of no further use.
 
 To follow an input, read from the end: :func:`event_of` finds its event, ``_TRANSITIONS`` the transition in each state,
@@ -23,9 +23,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
-from salvo_server.core.game_states import Announcements, Hosted, InGame, Over, Pause, Turn
-from salvo_server.core.lobby import Lobby
-from salvo_server.core.match import Team, Terms
+from salvo_game.game_states import Announcements, Hosted, InGame, Over, Pause, Turn
+from salvo_game.lobby import Lobby
+from salvo_game.match import Team, Terms
 
 TableState = Lobby | Turn | Pause | Over
 STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
@@ -85,7 +85,7 @@ class Transition(NamedTuple):
 
     Attributes:
         step: of (state, input, now); the input of a deadline is the terms of the game after this one, a host's is a
-            :class:`~salvo_server.core.game_states.Hosted`.
+            :class:`~salvo_game.game_states.Hosted`.
         codes: refusals that may follow; at a deadline, what a player may be told.
         targets: all states that may follow; none where the state stays.
     """

@@ -12,10 +12,10 @@ from salvo.codec.log import Entry, LogEnd, LogStep, Opening, Reveal
 from salvo.codec.log_reader import NotOpened, open_commitments, read_entry, read_hidden
 from salvo.codec.steps import write_announcement_line, write_input
 from salvo.errors import WireError
-from salvo_server.core.log import GameLog
-from salvo_server.core.table import Table, seat
-from salvo_server.log_verification.findings import LoggedGame, LoggedLine, blame_server
-from salvo_server.storage.transcript import no_status
+from salvo_game.log import GameLog
+from salvo_game.log_verification.findings import LoggedGame, LoggedLine, blame_server
+from salvo_game.table import Table, seat
+from salvo_game.transcript import no_status
 
 
 class _Hidden(NamedTuple):

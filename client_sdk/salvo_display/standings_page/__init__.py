@@ -9,7 +9,7 @@ from salvo_display.replay_text import when as time_of
 from salvo_display.web_page import emblems, team_style
 from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
-from salvo_server.standings.chronicle import Standings
+from salvo_game.standings.chronicle import Standings
 
 #: Teams of whom each has a column in the open, and of whom there is one at all.
 _FEW: Final = 8
@@ -26,7 +26,7 @@ def page(standings: Standings, title: str) -> str:
     badges = badges_of(row.name for row in rows)
     podium = [(row.place, row.name, f"{round(row.points, 2):g} points") for row in rows if row.place <= 3]
     return render(
-        "salvo_server/standings/page.html.j2",
+        "salvo_display/standings_page/page.html.j2",
         title=title,
         style=style,
         policy=policy(style),
