@@ -29,6 +29,7 @@ _OF_PACKAGES: Final = (
     "attacks",
     "audit",
     "display",
+    "game",
     "gateways",
     "lab",
     "league",

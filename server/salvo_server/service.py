@@ -2,10 +2,10 @@
 
     connection.poll -> Inbox.receive -> authenticator, table -> effects -> journal.commit -> publish -> acknowledge
 
-Everything happens on the thread that calls :meth:`Service.step`; the only other thread of a server derives keys. One
-round processes all messages that have arrived, commits their effects at once, and only then publishes the results and
-acknowledges the messages (SALVO-BACK-1). So whatever a crash interrupts either had no effect and is delivered again, or
-is in the journal and is published again.
+Everything happens on the thread that calls :meth:`Service.step`. Keys are derived on the threads of
+:mod:`salvo_server.foresight`, which wake the loop. One round processes all messages that have arrived, commits their
+effects at once, and only then publishes the results and acknowledges the messages (SALVO-BACK-1). So whatever a crash
+interrupts either had no effect and is delivered again, or is in the journal and is published again.
 
 The steps return :class:`~salvo_server.core.effects.Effects`; :meth:`Service._settle` alone carries them out. What
 an outage of broker, journal or machine asks for is a table in :mod:`salvo_server.core.outages`.

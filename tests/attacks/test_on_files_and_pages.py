@@ -1,7 +1,7 @@
 """Attacks by files, texts and pages of other sites: each achieves nothing, and succeeds without its defence.
 
 How many connections an address holds at the web front is in ``watch/live/test_web_limits.py``, what strangers forge on
-real brokers in ``server/live/test_forgeries.py``. A file of wrong lines is in ``server/test_log_verification.py``, a
+real brokers in ``server/live/test_forgeries.py``. A file of wrong lines is in ``game/test_log_verification.py``, a
 journal that is gone in ``server/test_journal.py``.
 """
 

@@ -26,10 +26,10 @@ PARTS: Final = {
             f"client_sdk/salvo_game/{name}.py" for name in ("referee", "transitions", "lobby", "game_states", "match")
         ),
         (
-            "tests/server/test_referee.py",
-            "tests/server/test_referee_table.py",
+            "tests/game/test_referee.py",
+            "tests/game/test_referee_table.py",
             "tests/server/test_pace.py",
-            "tests/server/test_referee_books.py",
+            "tests/game/test_referee_books.py",
             "tests/server/test_leaving.py",
             "tests/server/test_referee_view.py",
             "tests/server/test_repetitions.py",
@@ -39,7 +39,7 @@ PARTS: Final = {
                 f"tests/golden/test_golden.py::test_a_golden_game_comes_out_bit_by_bit[v1/{name}.jsonl.gz]"
                 for name in ("2-players-2", "2-players-clock", "4-players-small", "smackdown-2-tie", "xbs-2-tie")
             ),
-            "tests/server/test_referee_against_model.py",
+            "tests/game/test_referee_against_model.py",
         ),
     ),
     "authenticator": Part(
@@ -48,8 +48,9 @@ PARTS: Final = {
             "server/salvo_server/foresight.py",
             "client_sdk/salvo_game/rate_limit.py",
         ),
-        tuple(
-            f"tests/server/test_{name}.py" for name in ("authenticator", "fates", "keyring", "rate_limit", "foresight")
+        (
+            *(f"tests/server/test_{name}.py" for name in ("authenticator", "fates", "keyring", "foresight")),
+            "tests/game/test_rate_limit.py",
         ),
     ),
     "outages": Part(("server/salvo_server/core/outages.py",), ("tests/server/test_outages.py",)),
@@ -90,8 +91,9 @@ PARTS: Final = {
         (
             *(
                 f"tests/server/test_{name}.py"
-                for name in ("journal", "lines_file", "identity", "roster", "roster_csv", "backup", "standby")
+                for name in ("journal", "identity", "roster", "roster_csv", "backup", "standby")
             ),
+            "tests/lab/test_lines_file.py",
             "tests/gateways/test_doorkeeper.py",
             *(
                 f"tests/server/live/test_journal_databases.py::test_{name}"
@@ -106,7 +108,7 @@ PARTS: Final = {
     ),
     "transcripts": Part(
         ("client_sdk/salvo_game/transcript.py", "server/salvo_server/storage/transcript_folder.py"),
-        tuple(f"tests/server/test_{name}.py" for name in ("transcripts", "recordings", "contest_standings")),
+        ("tests/game/test_transcripts.py", "tests/server/test_recordings.py", "tests/server/test_contest_standings.py"),
     ),
     "rules": Part(
         tuple(f"client_sdk/salvo/rules/{name}.py" for name in ("board", "book", "files", "fleet")),
@@ -125,8 +127,8 @@ PARTS: Final = {
             "tests/sdk/test_recap.py",
             "tests/sdk/test_strict_json.py",
             "tests/conformance/test_vectors.py::test_vector",
-            "tests/server/test_log.py",
-            "tests/server/test_transcripts.py",
+            "tests/game/test_log.py",
+            "tests/game/test_transcripts.py",
         ),
     ),
     "witness": Part(

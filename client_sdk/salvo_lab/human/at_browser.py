@@ -13,7 +13,7 @@ try:
     from salvo_display.web_server.own_page import listen, serve
     from salvo_lab.human.sitting_page import SittingPage
 except ModuleNotFoundError:
-    raise MissingExtra("playing in a browser", "server") from None
+    raise MissingExtra("playing in a browser", "terminal") from None
 
 
 def sit_down(open_page: OpenPage, desk: Channel, play: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""The commands check, verify and doctor."""
+"""The commands check and doctor."""
 
 from typing import Final
 
@@ -9,6 +9,5 @@ COMMANDS: Final = listed(
     __name__,
     CHECK,
     check="Judge a client in any language, and explain what it does wrong.",
-    verify="Check offline, from signed logs, that games were fair.",
     doctor="Examine a contest's configuration, and report what to fix.",
 )

@@ -11,6 +11,5 @@ COMMANDS: Final = listed(
     {"web"},
     watch="Follow a table live.",
     web="Show a contest to browsers: the hall, phones, past games, and the SDK to install.",
-    replay="Replay a game, list the games of a journal, or check that a record replays exactly.",
     site="Write games that are over as a small static site, to search and to watch.",
 )

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from kit.golden_games import GOLDEN
 from kit.page_games import golden_replay
 from kit.proofs import random_games
+from salvo_display.commands.replay import replay as command
 from salvo_display.web_page import html_page
-from salvo_watch.commands.replay import replay as command
 
 
 def _run(*arguments: str) -> Any:

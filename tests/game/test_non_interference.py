@@ -4,7 +4,7 @@ Pairs of games are played that differ in hidden cells only, through the whole se
 that everybody may read, and everything that an uninvolved team may read, is byte for byte the same; what teams send has
 the same lengths. Who may read what is asked of the topic table.
 
-Twenty pairs a run; ``SALVO_PAIRS=1000 pytest tests/server/test_non_interference.py`` plays a thousand.
+Twenty pairs a run; ``SALVO_PAIRS=1000 pytest tests/game/test_non_interference.py`` plays a thousand.
 """
 
 from __future__ import annotations
