@@ -57,7 +57,7 @@ REQUESTS_A_SECOND: Final = 0.2
 
 
 class ServerIdentity(Protocol):
-    """Signs the log, and has the key that teams seal requests with: :class:`salvo_server.storage.identity.Identity`."""
+    """Signs the log, and has the key that teams seal requests with: a server's keys, handed in."""
 
     signing_key: bytes
     sealing_key: bytes
