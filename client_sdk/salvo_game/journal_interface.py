@@ -1,6 +1,6 @@
 """The interface of the journal, a write-ahead log: what was accepted is durable before it is announced.
 
-The service fills a :class:`Batch` while it handles what has arrived, and commits all of it at once (group commit). Only
+The service collects records while it handles what has arrived, and commits them at once (group commit). Only
 then do the announcements leave, and only then does the broker get its acknowledgements. A server that is killed at any
 point finds everything that it may have announced in its journal, and everything that it had not handled at the broker,
 if that is a process of its own; the embedded broker ends with its server, and clients send again.
@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from salvo import messages as m
 from salvo.errors import SalvoError
@@ -107,7 +106,7 @@ class StepTaken(NamedTuple):
 
 
 class TeamAdmitted(NamedTuple):
-    """A team's secret, stored encrypted until its game is over."""
+    """A team's secret, stored encrypted until its game is over; a later one replaces it, with the keys made from it."""
 
     game: int
     name: str
@@ -121,6 +120,12 @@ class KeyLearned(NamedTuple):
     name: str
     salt: bytes
     key: bytes
+
+
+class GameClosed(NamedTuple):
+    """A game is over, and its secrets are deleted."""
+
+    game: int
 
 
 class GameConcluded(NamedTuple):
@@ -145,46 +150,25 @@ class ResultAnnulled(NamedTuple):
     at: int
 
 
-@dataclass(slots=True)
-class Batch:
-    """What is committed at once.
+class Progress(NamedTuple):
+    """How far the server has come since its last commit; this alone needs no commit.
 
     Attributes:
-        teams: a later secret of a team replaces its earlier one.
-        closed: the ids of games that are over, whose secrets are deleted.
-        annulled: results, which may be of this batch.
         sent_through: the last step all of whose announcements the broker has acknowledged; None when that is unchanged.
-        ended: whether the server shuts down cleanly with this batch; None when that is unchanged.
+        ended: whether the server shuts down cleanly; None when that is unchanged.
     """
 
-    games: list[GameOpened] = field(default_factory=list)
-    steps: list[StepTaken] = field(default_factory=list)
-    teams: list[TeamAdmitted] = field(default_factory=list)
-    keys: list[KeyLearned] = field(default_factory=list)
-    closed: list[int] = field(default_factory=list)
-    ended_games: list[GameConcluded] = field(default_factory=list)
-    annulled: list[ResultAnnulled] = field(default_factory=list)
     sent_through: int | None = None
     ended: bool | None = None
 
-    def __iadd__(self, later: Batch) -> Batch:
-        """Add the records of a later batch."""
-        self.games += later.games
-        self.steps += later.steps
-        self.teams += later.teams
-        self.keys += later.keys
-        self.closed += later.closed
-        self.ended_games += later.ended_games
-        self.annulled += later.annulled
-        self.sent_through = self.sent_through if later.sent_through is None else later.sent_through
-        self.ended = self.ended if later.ended is None else later.ended
-        return self
 
-    def __bool__(self) -> bool:
-        """Whether the batch must be committed now; ``sent_through`` and ``ended`` alone can wait."""
-        return bool(
-            self.games or self.steps or self.teams or self.keys or self.closed or self.ended_games or self.annulled
-        )
+#: One thing that the journal stores.
+Record: TypeAlias = (
+    GameOpened | StepTaken | TeamAdmitted | KeyLearned | GameClosed | GameConcluded | ResultAnnulled | Progress
+)
+
+#: What is committed at once, in the order in which it happened; one :class:`Progress` at most.
+Batch: TypeAlias = Sequence[Record]
 
 
 class SavedTeam(NamedTuple):

@@ -59,9 +59,9 @@ class LiveStandings(Follower):
 
     def take(self, batch: Batch) -> None:
         """Count what has become durable."""
-        records: list[GameConcluded | ResultAnnulled] = [*batch.ended_games, *batch.annulled]
-        for record in records:
-            self._handed.put(record)
+        for record in batch:
+            if isinstance(record, (GameConcluded, ResultAnnulled)):
+                self._handed.put(record)
 
     # --- the thread -----------------------------------------------------------------------------------------------
 

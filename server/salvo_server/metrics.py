@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Final, Protocol
 from salvo import messages as m
 from salvo.distribution import __version__
 from salvo.errors import MissingExtra
-from salvo_game.journal_interface import Batch, Journal, JournalUnavailable, JournalWrapper, Saved
+from salvo_game.journal_interface import Batch, Journal, JournalUnavailable, JournalWrapper, Saved, StepTaken
 from salvo_server.brokers.embedded import EmbeddedBroker, open_files
 from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
 from salvo_server.service import Listener, Service
@@ -226,8 +226,7 @@ class _TimedJournal(JournalWrapper):
             self.failures += 1
             raise
         self._seconds.observe(time.perf_counter() - began)
-        if batch.steps:
-            self.last_step = batch.steps[-1].id
+        self.last_step = max([self.last_step, *(record.id for record in batch if isinstance(record, StepTaken))])
 
     def load(self) -> Saved:
         """Return what a restart needs, and note how far it goes."""

@@ -26,7 +26,7 @@ from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound, Link
 from salvo.topics import Reader
-from salvo_game.journal_interface import Batch, Journal, JournalUnavailable
+from salvo_game.journal_interface import Journal, JournalUnavailable, Progress
 from salvo_game.log import Resends
 from salvo_game.table import Table
 from salvo_server.core.admission import Admission
@@ -107,6 +107,7 @@ class Service:
     on_round: Callable[[int], None] = lambda late_ms: None
     _compares_until: int | None = None
     _is_compared: bool = False  # with this connection, so that the statuses are published already
+    _progress: Progress = field(default_factory=lambda: Progress(ended=False))
     _unread: list[Inbound] = field(default_factory=list)
     _host_commands: SimpleQueue[tuple[str, m.HostCommand]] = field(default_factory=SimpleQueue)
     _polled_at: int | None = None
@@ -166,7 +167,7 @@ class Service:
         if not self.outages.paused:
             self.link.flush(2.0)
             self._note_sent()
-            self.pending.records.ended = True
+            self._progress = self._progress._replace(ended=True)
             self._commit()
         if self.outages.paused:
             self._publish_statuses(online=False)
@@ -291,7 +292,7 @@ class Service:
             self.play.delivery.publish(self.link.published, self.play.last_step)
         for message in pending.receipts:
             self.link.acknowledge(message)
-        self.pending = Effects(pending.records)  # a new batch since the commit, or one that has nothing to commit yet
+        self.pending = Effects()
         if self.listener is not None:
             for news in pending.news:
                 self.listener(*news)
@@ -300,18 +301,18 @@ class Service:
         """Add the last step that the broker has acknowledged in full to the next commit."""
         sent_through = self.play.delivery.take_sent_through(self.link.delivered)
         if sent_through is not None:
-            self.pending.records.sent_through = sent_through
+            self._progress = self._progress._replace(sent_through=sent_through)
 
     # --- while the journal cannot be written ------------------------------------------------------------------------
 
     def _commit(self) -> bool:
         """Make the batch durable; False while the journal cannot be written."""
         try:
-            self.journal.commit(self.pending.records)
+            self.journal.commit([*self.pending.records, self._progress])
         except JournalUnavailable as error:
             self._stall(error)
             return False
-        self.pending.records = Batch()
+        self.pending.records, self._progress = [], Progress()
         return True
 
     def _check_journal(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from salvo_game.journal_interface import Batch, Journal
+from salvo_game.journal_interface import Journal
 from salvo_game.log import Resends, ServerIdentity
 from salvo_game.recovery import Openings
 from salvo_game.table import Follower, Table
@@ -16,7 +16,6 @@ from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
-from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.outages import Outages
 from salvo_server.core.play import Play
@@ -76,8 +75,7 @@ def open_service(
     resumes = resume == "always" or (resume == "crash" and not saved.ended)
     if saved.behind and not saved.ended:  # a copy counts as ended, so that an operator who knows better may resume it
         resumes = False
-    pending = Effects(Batch(ended=False))
-    pending += play.set_tables(saved, resumes, status, now())
+    pending = play.set_tables(saved, resumes, status, now())
     service = Service(
         link=link,
         journal=journal,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from salvo.codec.header import Header, write_header
 from salvo.table_step import Step
-from salvo_game.journal_interface import Batch, GameOpened, StepTaken
+from salvo_game.journal_interface import GameOpened, StepTaken
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
@@ -26,6 +26,6 @@ def commit(journal: Path, id_: int, game: int, part: float = 1.0) -> int:
     opened = GameOpened(id_, "", game, 1_790_000_000_000 + id_, write_header(header))
     taken = [StepTaken(id_ * 1000 + number, id_, step.at, step.text, step.check) for number, step in enumerate(steps)]
     server = DatabaseJournal(str(journal))
-    server.commit(Batch(games=[opened], steps=taken[: round(part * len(taken))]))
+    server.commit([opened, *taken[: round(part * len(taken))]])
     server.close()
     return len(taken)

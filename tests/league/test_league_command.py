@@ -11,7 +11,7 @@ import pytest
 
 from kit.command_line import run
 from kit.results import HOUR, NOON, annulled, result
-from salvo_game.journal_interface import Batch, GameConcluded, GameOpened, ResultAnnulled
+from salvo_game.journal_interface import GameConcluded, GameOpened, ResultAnnulled
 from salvo_game.standings.chronicle import EVENING_GAP_MS
 from salvo_server.storage.journal.database import DatabaseJournal
 
@@ -30,7 +30,7 @@ def journal(tmp_path: Path) -> str:
     with contextlib.closing(DatabaseJournal(name)) as opened:
         games = [GameOpened(number, each.table, each.number, each.at, "{}") for number, each in enumerate(results, 1)]
         ended = [GameConcluded(number, each) for number, each in enumerate(results, 1)]
-        opened.commit(Batch(games=games, ended_games=ended, annulled=[annulled(4), ResultAnnulled("", 9, "x", 1)]))
+        opened.commit([*games, *ended, annulled(4), ResultAnnulled("", 9, "x", 1)])
     return name
 
 
@@ -90,7 +90,7 @@ def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: 
     other = str(tmp_path / "b.journal")
     with contextlib.closing(DatabaseJournal(other)) as opened:
         ended = result(4, "bob", "dan", at=NOON + 500)  # a number that the first server has, too
-        opened.commit(Batch(games=[GameOpened(1, "", 4, ended.at, "{}")], ended_games=[GameConcluded(1, ended)]))
+        opened.commit([GameOpened(1, "", 4, ended.at, "{}"), GameConcluded(1, ended)])
     record = json.loads(shown("--journal", journal, "--journal", other, "--journal", other, "--json"))
     assert record["games"] == 3
     assert [(each["game"], each["counts"]) for each in record["results"] if each["game"] == 4] == [

@@ -24,11 +24,13 @@ from kit.ports import Port
 from salvo import messages as m
 from salvo_game.journal_interface import (
     Batch,
+    GameClosed,
     GameConcluded,
     GameOpened,
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    Progress,
     Proof,
     Result,
     ResultAnnulled,
@@ -83,9 +85,9 @@ def code(path: Path) -> str:
 def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
     new = journal.load()
     assert (list(new.games), new.last_game, new.last_step, list(new.burned)) == ([], 0, 0, [])
-    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cocka")], sent_through=0, ended=False))
-    journal.commit(Batch(steps=[step(1, proof=PROOF), step(2)], keys=[KeyLearned(1, "ann", b"s" * 16, b"k" * 32)]))
-    journal.commit(Batch(steps=[step(3)], sent_through=2))
+    journal.commit([opened(), TeamAdmitted(1, "ann", "cocka"), Progress(sent_through=0, ended=False)])
+    journal.commit([step(1, proof=PROOF), step(2), KeyLearned(1, "ann", b"s" * 16, b"k" * 32)])
+    journal.commit([step(3), Progress(sent_through=2)])
     assert [taken.id for taken in DatabaseReader(journal.name).steps(opened())] == [1, 2, 3]  # while it is written
     again = reopened(journal)
     saved = again.load()
@@ -97,77 +99,51 @@ def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
     again.close()
 
 
-def test_batches_that_are_added_have_the_records_of_both() -> None:
-    records: dict[str, Any] = {
-        "games": [opened()],
-        "steps": [step(1)],
-        "teams": [TeamAdmitted(1, "ann", "s")],
-        "keys": [KeyLearned(1, "ann", b"", b"")],
-        "closed": [1],
-        "ended_games": [ended()],
-        "annulled": [ResultAnnulled("", 1, "desk", 3000)],
-    }
-    at_hand: dict[str, Any] = {"sent_through": 7, "ended": False}
-    earlier: dict[str, Any] = {name: list(given) for name, given in records.items()}
-    twice: dict[str, Any] = {name: given * 2 for name, given in records.items()}
-    both = Batch(**earlier, sent_through=6, ended=True)
-    both += Batch(**records, **at_hand)
-    both += Batch()
-    assert both == Batch(**twice, **at_hand)
-    for name in records:
-        alone: dict[str, Any] = {name: records[name]}
-        assert Batch(**alone), name
-    assert not Batch(**at_hand)
-
-
 def test_only_the_latest_game_of_each_table_goes_on(journal: DatabaseJournal) -> None:
-    journal.commit(Batch(games=[opened(1), opened(2, "blue"), opened(3)], steps=[step(1, 1), step(2, 2), step(3, 3)]))
+    journal.commit([opened(1), opened(2, "blue"), opened(3), step(1, 1), step(2, 2), step(3, 3)])
     assert {(g.opened.id, len(g.steps)) for g in journal.load().games} == {(2, 1), (3, 1)}
 
 
 def test_a_game_that_ended_before_its_last_steps_were_sent_is_loaded_with_the_next(journal: DatabaseJournal) -> None:
     next_game = opened(3)._replace(number=2)
-    journal.commit(Batch(games=[opened(1), opened(2, "blue")], steps=[step(1, 1), step(2, 2)], sent_through=2))
-    journal.commit(Batch(games=[next_game], steps=[step(3, 1)], closed=[1]))
+    journal.commit([opened(1), opened(2, "blue"), step(1, 1), step(2, 2), Progress(sent_through=2)])
+    journal.commit([next_game, step(3, 1), GameClosed(1)])
     [ended] = journal.load().former
     assert (ended.opened, [each.id for each in ended.steps], ended.next_game) == (opened(1), [1, 3], next_game)
-    journal.commit(Batch(games=[opened(4, "blue")], sent_through=3))
+    journal.commit([opened(4, "blue"), Progress(sent_through=3)])
     assert journal.load().former == []
 
 
 def test_the_record_at_hand_has_the_two_latest_games_of_each_table(journal: DatabaseJournal) -> None:
     at_hand = GamesInPlay(journal)
-    at_hand.commit(Batch(games=[opened(1), opened(2, "blue")], steps=[step(1), step(2, 2)]))
-    at_hand.commit(Batch(games=[opened(3)._replace(number=2)], steps=[step(3), step(4, 3)]))
+    at_hand.commit([opened(1), opened(2, "blue"), step(1), step(2, 2)])
+    at_hand.commit([opened(3)._replace(number=2), step(3), step(4, 3)])
     [first, then, blue] = at_hand.games()
     assert [[each.id for each in game.steps] for game in (first, then, blue)] == [[1, 3], [4], [2]]
     assert [game.next_game for game in (first, then, blue)] == [then.opened, None, None]
     assert (at_hand.game("", 2), at_hand.game("blue", 2)) == (then, blue)
-    at_hand.commit(
-        Batch(games=[opened(4)._replace(number=3)], steps=[step(5), step(6, 4)])
-    )  # step 5 is of a game let go
+    at_hand.commit([opened(4)._replace(number=3), step(5), step(6, 4)])  # step 5 is of a game let go
     assert [game.opened.id for game in at_hand.games()] == [3, 4, 2]
     again = GamesInPlay(journal)
     again.load()
     assert [(game.opened.id, [each.id for each in game.steps]) for game in again.games()] == [(2, [2]), (4, [6])]
-    again.commit(Batch(games=[opened(7)._replace(number=9)]))  # of another server, so that no game is before it
+    again.commit([opened(7)._replace(number=9)])  # of another server, so that no game is before it
     assert [game.opened.id for game in again.games()] == [2, 7]
 
 
 def test_a_secret_is_not_readable_in_the_journals_file(journal: DatabaseJournal, path: Path) -> None:
-    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "cockadoodledoo")]))
+    journal.commit([opened(), TeamAdmitted(1, "ann", "cockadoodledoo")])
     reopened(journal).close()
     assert b"cockadoodledoo" not in path.read_bytes()
     assert [oct(p.stat().st_mode & 0o777) for p in (path, Path(f"{path}.key"))] == ["0o600", "0o600"]
 
 
 def test_a_team_that_left_and_came_back_has_its_new_secret(journal: DatabaseJournal) -> None:
-    journal.commit(
-        Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "one")], keys=[KeyLearned(1, "ann", b"", b"")])
-    )
-    journal.commit(Batch(teams=[TeamAdmitted(1, "ann", "two")]))
-    [game] = journal.load().games
-    assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "two", [])]
+    journal.commit([opened(), TeamAdmitted(1, "ann", "one"), KeyLearned(1, "ann", b"", b"")])
+    for later in (["two"], ["three", "four"]):
+        journal.commit([TeamAdmitted(1, "ann", secret) for secret in later])
+        [game] = journal.load().games
+        assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", later[-1], [])]
 
 
 @pytest.mark.parametrize("name", [None, os.symlink, os.link])
@@ -181,7 +157,7 @@ def test_a_second_server_is_refused_under_any_name_of_the_journal(
     for _ in range(2):
         with pytest.raises(JournalError, match="journal_in_use"):
             DatabaseJournal(str(path if name is None else other))
-    journal.commit(Batch(games=[opened()]))
+    journal.commit([opened()])
     assert not Path(f"{other}.key").exists()
 
 
@@ -199,16 +175,16 @@ def _replace(path: Path) -> None:
 def test_a_journal_that_was_removed_or_replaced_takes_nothing_until_it_is_back(
     change: Callable[[Path], None], ending: str, journal: DatabaseJournal, path: Path
 ) -> None:
-    journal.commit(Batch(games=[opened()]))
+    journal.commit([opened()])
     journal.check()
     changed = Path(f"{path}{ending}")
     change(changed)
-    for attempt in (journal.check, lambda: journal.commit(Batch(steps=[step(1)]))):
+    for attempt in (journal.check, lambda: journal.commit([step(1)])):
         with pytest.raises(JournalUnavailable, match=rf"^journal_gone: {changed} was removed or replaced"):
             attempt()
     path.with_name("away").rename(changed)
     journal.check()
-    journal.commit(Batch(steps=[step(1)]))
+    journal.commit([step(1)])
     again = reopened(journal)
     assert again.load().last_step == 1
     again.close()
@@ -216,7 +192,7 @@ def test_a_journal_that_was_removed_or_replaced_takes_nothing_until_it_is_back(
 
 @pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
 def test_a_journal_that_was_cut_is_found_out(journal: DatabaseJournal, path: Path, part: float) -> None:
-    journal.commit(Batch(games=[opened()], steps=[step(number) for number in range(1, 2000)]))
+    journal.commit([opened(), *(step(number) for number in range(1, 2000))])
     reopened(journal).close()
     os.truncate(path, int(path.stat().st_size * part))
     assert code(path) == "journal_corrupt"
@@ -224,10 +200,10 @@ def test_a_journal_that_was_cut_is_found_out(journal: DatabaseJournal, path: Pat
 
 def test_a_torn_last_write_is_as_if_it_had_not_been(journal: DatabaseJournal, path: Path, tmp_path: Path) -> None:
     """A loss of power in the middle of a commit: the end of the write-ahead log is garbage."""
-    journal.commit(Batch(games=[opened()], steps=[step(1)]))
+    journal.commit([opened(), step(1)])
     log = Path(f"{path}-wal")
     whole = log.stat().st_size
-    journal.commit(Batch(steps=[step(2)]))
+    journal.commit([step(2)])
     torn = tmp_path / "torn"
     for suffix in ("", ".key"):
         shutil.copy(f"{path}{suffix}", f"{torn}{suffix}")
@@ -242,7 +218,7 @@ def test_a_torn_last_write_is_as_if_it_had_not_been(journal: DatabaseJournal, pa
 
 
 def test_a_server_with_another_key_or_none_takes_no_journal_over(journal: DatabaseJournal, path: Path) -> None:
-    journal.commit(Batch(games=[opened()], teams=[TeamAdmitted(1, "ann", "s")]))
+    journal.commit([opened(), TeamAdmitted(1, "ann", "s")])
     epoch, key = journal.epoch, Path(f"{path}.key")
     journal.close()
     own = key.read_bytes()
@@ -285,29 +261,29 @@ def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
 
 
 def test_a_game_has_one_result_and_a_step_with_a_refused_result_is_not_stored(journal: DatabaseJournal) -> None:
-    first = Batch(games=[opened()], steps=[step(1)], ended_games=[ended()])
+    first: Batch = [opened(), step(1), ended()]
     journal.commit(first)
     journal.commit(first)  # the answer was lost
     with pytest.raises(JournalError, match="journal_in_use"):
-        journal.commit(Batch(steps=[step(2)], ended_games=[ended(number=2)]))
+        journal.commit([step(2), ended(number=2)])
     assert journal.results() == [ended().result]
     assert journal.load().last_step == 1
 
 
 def test_an_annulment_is_of_the_result_that_is_meant_and_the_first_one_stands(journal: DatabaseJournal) -> None:
     games = [opened(1), opened(2, "blue")]
-    journal.commit(Batch(games=games, steps=[step(1), step(2, 2)], ended_games=[ended(), ended(2, 2, "blue")]))
+    journal.commit([*games, step(1), step(2, 2), ended(), ended(2, 2, "blue")])
     for meant in (("", 2, "desk", 3000), ("blue", 1, "desk", 3000), ("", 1, "desk", 2000)):  # the last one is too early
-        journal.commit(Batch(annulled=[ResultAnnulled(*meant)]))
+        journal.commit([ResultAnnulled(*meant)])
     assert [each.annulled_at for each in journal.results()] == [None, None]
-    journal.commit(Batch(annulled=[ResultAnnulled("", 1, "desk", 3000)]))
-    journal.commit(Batch(annulled=[ResultAnnulled("", 1, "jury", 4000)]))
+    journal.commit([ResultAnnulled("", 1, "desk", 3000)])
+    journal.commit([ResultAnnulled("", 1, "jury", 4000)])
     assert [(each.annulled_at, each.annulled_by) for each in journal.results()] == [(3000, "desk"), (None, None)]
 
 
 def test_a_journal_without_a_results_table_is_migrated_with_its_games_intact(path: Path) -> None:
     with contextlib.closing(DatabaseJournal(str(path))) as journal:
-        journal.commit(Batch(games=[opened()], steps=[step(1, proof=PROOF)], ended=False))
+        journal.commit([opened(), step(1, proof=PROOF), Progress(ended=False)])
         config = alembic.config.Config()
         config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
         config.attributes["connection"] = connection_of(journal)
@@ -322,16 +298,16 @@ def test_a_journal_without_a_results_table_is_migrated_with_its_games_intact(pat
         assert journal.results() == []
         [game] = journal.load().games
         assert (game.opened, list(game.steps)) == (opened(), [step(1, proof=PROOF)])
-        journal.commit(Batch(steps=[step(2)], ended_games=[ended()]))
+        journal.commit([step(2), ended()])
         assert journal.results() == [ended().result]
 
 
 def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: DatabaseJournal) -> None:
-    journal.commit(Batch(games=[opened()], steps=[step(1)]))
+    journal.commit([opened(), step(1)])
     pages = connection_of(journal).scalar(sql.text("PRAGMA page_count"))
     connection_of(journal).execute(sql.text(f"PRAGMA max_page_count = {pages}"))
     connection_of(journal).commit()
-    batch = Batch(steps=[step(number) for number in range(2, 2000)])
+    batch = [step(number) for number in range(2, 2000)]
     for _ in range(3):
         with pytest.raises(JournalUnavailable, match="full"):
             journal.commit(batch)
@@ -343,15 +319,15 @@ def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: Datab
 
 
 def test_a_commit_whose_answer_was_lost_can_be_repeated(journal: DatabaseJournal) -> None:
-    for batch in (Batch(games=[opened()]), Batch(steps=[step(1), step(2)])):
+    batches: tuple[Batch, ...] = ([opened()], [step(1), step(2)])
+    for batch in batches:
         journal.commit(batch)
         journal.commit(batch)
     assert journal.load().last_step == 2
     with pytest.raises(JournalError, match="journal_in_use"):
-        journal.commit(Batch(games=[opened()._replace(header='{"another": 1}')]))
-    other = Batch(steps=[step(2)._replace(check=b"another".ljust(16))])
+        journal.commit([opened()._replace(header='{"another": 1}')])
     with pytest.raises(JournalError, match="journal_in_use"):
-        journal.commit(other)
+        journal.commit([step(2)._replace(check=b"another".ljust(16))])
 
 
 @pytest.mark.parametrize(

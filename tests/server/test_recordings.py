@@ -13,7 +13,6 @@ from salvo.codec.header import write_header
 from salvo.fairness.proof import PROOF
 from salvo_display.replay import Replay
 from salvo_game.journal_interface import (
-    Batch,
     GameConcluded,
     GameOpened,
     JournalError,
@@ -35,26 +34,25 @@ def _bots() -> dict[str, Bot]:
     return {"a": Hunter(), "b": RandomBot()}
 
 
-def _batch(id_: int, table: str = "", game: int = 1) -> Batch:
-    """A whole game as a service would commit it; tables other than the default one are for names only."""
+def _saved(id_: int, table: str = "", game: int = 1) -> SavedGame:
+    """A whole game; tables other than the default one are for names only."""
     _, header, steps = play_at_table(_bots(), seed=id_, game=game)
     opened = GameOpened(id_, table, game, 1_790_000_000_000 + id_, write_header(header))
     taken = [
         StepTaken(id_ * 1000 + n, id_, step.at, step.text, step.check, Proof(b"n%d" % n, b"m%d" % n))
         for n, step in enumerate(steps)
     ]
-    return Batch(games=[opened], steps=taken)
+    return SavedGame(opened, taken, ())
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     path = tmp_path / "contest.journal"
     with_games = DatabaseJournal(str(path))
-    with_games.commit(_batch(1, game=1))
-    with_games.commit(_batch(2, "blue", game=1))
-    with_games.commit(_batch(3, game=2))
+    for game in (_saved(1), _saved(2, "blue"), _saved(3, game=2)):
+        with_games.commit([game.opened, *game.steps])
     _, header, _ = play_at_table(_bots(), seed=9, game=3)
-    with_games.commit(Batch(games=[GameOpened(4, "", 3, 1_790_000_000_009, write_header(header))]))
+    with_games.commit([GameOpened(4, "", 3, 1_790_000_000_009, write_header(header))])
     with_games.close()
     return path
 
@@ -93,11 +91,6 @@ def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> 
     return written
 
 
-def _saved(seed: int, table: str = "") -> SavedGame:
-    batch = _batch(seed, table)
-    return SavedGame(batch.games[0], batch.steps, ())
-
-
 #: What a crash has left out of a folder, and whether those files are there and empty.
 CRASHES = (("", False, 0), ("*", False, 3), (f"*{PROOF}", False, 3), ("*.gz", False, 3), ("*", True, 3))
 
@@ -110,13 +103,13 @@ def test_a_start_writes_what_the_journal_has_and_the_folder_lacks(tmp_path: Path
     identity, folder = Identity(bytes(32)), tmp_path / "games"
     _save(folder, _saved(7, "blue"), identity=identity)  # another journal's, under a name that is taken now
     journal = DatabaseJournal(str(tmp_path / "a.journal"))
-    empty_lobby = Batch(games=_batch(3, game=2).games)
-    for batch in (_batch(1), _batch(2, "blue"), empty_lobby, _batch(4, game=2)):
-        if batch.steps:
-            batch.ended_games = [GameConcluded(batch.games[0].id, _result(batch.games[0]))]
-        journal.commit(batch)
-    unfinished = _batch(5, game=3)
-    journal.commit(Batch(games=unfinished.games, steps=unfinished.steps[:9]))
+    for game in (_saved(1), _saved(2, "blue"), _saved(4, game=2)):
+        if game.opened.id == 4:
+            journal.commit([_saved(3, game=2).opened])  # an empty lobby
+        ended = GameConcluded(game.opened.id, _result(game.opened))
+        journal.commit([game.opened, *game.steps, ended])
+    unfinished = _saved(5, game=3)
+    journal.commit([unfinished.opened, *unfinished.steps[:9]])
     journal.close()
     others = {path: path.read_bytes() for path in folder.iterdir()}
 
@@ -145,8 +138,8 @@ def _result(opened: GameOpened) -> Result:
 def test_a_game_that_cannot_be_written_is_an_error_in_the_log_and_leaves_no_file(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    batch = _batch(1)
-    damaged = SavedGame(batch.games[0], [*batch.steps[:5], *batch.steps[6:]], ())
+    game = _saved(1)
+    damaged = game._replace(steps=[*game.steps[:5], *game.steps[6:]])
     folder = TranscriptFolder(tmp_path, lambda game, file: None)
     with caplog.at_level(logging.ERROR):
         folder.write(damaged)

@@ -62,7 +62,7 @@ class Filling(Journal):
 
 def test_a_result_counts_once_it_is_durable() -> None:
     woken, filling = threading.Event(), Filling()
-    batch = Batch(ended_games=[GameConcluded(2, result(2, "bob", "ann"))])
+    batch = [GameConcluded(2, result(2, "bob", "ann"))]
     with contextlib.closing(LiveStandings(filling, "", woken.set)) as live:
         journal = CountedJournal(filling, live)
         filling.full = True
@@ -73,5 +73,5 @@ def test_a_result_counts_once_it_is_durable() -> None:
         assert woken.wait(60)
         [publication] = live.take_ready()
         assert STANDINGS.read(publication.payload).overall.games == 2
-        journal.commit(Batch())
+        journal.commit([])
         assert live.take_ready() == []

@@ -8,20 +8,25 @@ nothing; a database across a network may take a batch whose answer is then lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 from salvo_game.journal_interface import (
     Batch,
+    GameClosed,
+    GameConcluded,
     GameOpened,
     Journal,
     JournalUnavailable,
+    KeyLearned,
+    Progress,
     Proof,
+    Record,
     Result,
     Saved,
     SavedGame,
     SavedTeam,
     StepTaken,
+    TeamAdmitted,
     when,
 )
 from simulation.world import Broken, World
@@ -67,9 +72,9 @@ class Disk:
         """Cut off what no mark follows, as a database does when it is opened."""
         del self.log[self._whole() :]
 
-    def batches(self) -> list[Batch]:
+    def records(self) -> list[Record]:
         """Return what counts."""
-        return [record for record in self.log[: self._whole()] if isinstance(record, Batch)]
+        return [record for record in self.log[: self._whole()] if record is not _MARK]
 
 
 class SimJournal(Journal):
@@ -92,23 +97,22 @@ class SimJournal(Journal):
         if self._last is not None and _same(self._last, batch):
             self._last = None  # committed before, and only the answer was lost
             return
-        if batch.steps and batch.steps[0].id != self.last_step + 1:
-            raise Broken(f"step {batch.steps[0].id} follows on step {self.last_step} in the journal")
-        for _ in range(max(1, len(batch.steps))):
+        steps = [record.id for record in batch if isinstance(record, StepTaken)]
+        if steps and steps[0] != self.last_step + 1:
+            raise Broken(f"step {steps[0]} follows on step {self.last_step} in the journal")
+        for record in batch:
             world.hit("server.append.before")
-            disk.log.append("a record")
+            disk.log.append(record)
             world.hit("server.append.after")
         world.hit("server.commit.before")
         if world.now < disk.full_until:
             disk.mend()
             raise JournalUnavailable("journal_full", "the simulated disk is full")
-        disk.log.append(_copied(batch))
         disk.log.append(_MARK)
-        if batch.steps:
-            self.last_step = batch.steps[-1].id
+        self.last_step = max([self.last_step, *steps])
         world.hit("server.commit.after")
         if world.now < disk.unheard_until:
-            self._last = _copied(batch)
+            self._last = batch
             raise JournalUnavailable("journal_away", "the simulated database did not answer")
 
     def load(self) -> Saved:
@@ -118,25 +122,28 @@ class SimJournal(Journal):
         teams: dict[tuple[int, str], SavedTeam] = {}
         burned: list[Proof] = []
         sent_through, ended = 0, True
-        for batch in self._disk.batches():
-            for game in batch.games:
-                games[game.id] = game
-            for step in batch.steps:
-                steps.setdefault(step.game, []).append(step)
-                self.last_step = step.id
-                if step.proof is not None:
-                    burned.append(step.proof)
-            for team in batch.teams:
-                teams[team.game, team.name] = SavedTeam(team.name, team.secret, [])
-            for key in batch.keys:
-                known = teams.get((key.game, key.name))
-                if known is not None:
-                    teams[key.game, key.name] = known._replace(keys=[*known.keys, (key.salt, key.key)])
-            for closed in batch.closed:
-                for place in [place for place in teams if place[0] == closed]:
-                    del teams[place]
-            sent_through = sent_through if batch.sent_through is None else batch.sent_through
-            ended = ended if batch.ended is None else batch.ended
+        for record in self._disk.records():
+            match record:
+                case GameOpened():
+                    games[record.id] = record
+                case StepTaken():
+                    steps.setdefault(record.game, []).append(record)
+                    self.last_step = record.id
+                    if record.proof is not None:
+                        burned.append(record.proof)
+                case TeamAdmitted(game, name, secret):
+                    teams[game, name] = SavedTeam(name, secret, [])
+                case KeyLearned(game, name, salt, key) if (game, name) in teams:
+                    known = teams[game, name]
+                    teams[game, name] = known._replace(keys=[*known.keys, (salt, key)])
+                case GameClosed(closed):
+                    for place in [place for place in teams if place[0] == closed]:
+                        del teams[place]
+                case Progress():
+                    sent_through = sent_through if record.sent_through is None else record.sent_through
+                    ended = ended if record.ended is None else record.ended
+                case _:
+                    pass
         latest = {game.table: game for game in games.values()}
         saved = [
             SavedGame(game, steps.get(game.id, []), [team for (of, _), team in teams.items() if of == game.id])
@@ -151,7 +158,7 @@ class SimJournal(Journal):
 
     def results(self) -> list[Result]:
         """Return what games came to; a database refuses a second result of one."""
-        ended = [each for batch in self._disk.batches() for each in batch.ended_games]
+        ended = [record for record in self._disk.records() if isinstance(record, GameConcluded)]
         if len({each.id for each in ended}) != len(ended):
             raise Broken("the journal has two results of one game")
         return sorted((each.result for each in ended), key=when)
@@ -160,27 +167,20 @@ class SimJournal(Journal):
         """There is nothing to let go of."""
 
 
-def _copied(batch: Batch) -> Batch:
-    """The service may go on to fill a batch whose answer was lost."""
-    lists: dict[str, Any] = {
-        each.name: [*records] for each in fields(Batch) if isinstance(records := getattr(batch, each.name), list)
-    }
-    return replace(batch, **lists)
-
-
 def _same(one: Batch, other: Batch) -> bool:
-    return replace(one, sent_through=None, ended=None) == replace(other, sent_through=None, ended=None)
+    first, second = ([record for record in batch if not isinstance(record, Progress)] for batch in (one, other))
+    return first == second
 
 
 def every_game(disk: Disk) -> Sequence[SavedGame]:
     """Return all games of a journal with their steps, the oldest first."""
     opened: dict[int, GameOpened] = {}
     steps: dict[int, list[StepTaken]] = {}
-    for batch in disk.batches():
-        for game in batch.games:
-            opened[game.id] = game
-        for step in batch.steps:
-            steps.setdefault(step.game, []).append(step)
+    for record in disk.records():
+        if isinstance(record, GameOpened):
+            opened[record.id] = record
+        elif isinstance(record, StepTaken):
+            steps.setdefault(record.game, []).append(record)
     games = list(opened.values())
     return [
         SavedGame(game, steps.get(game.id, []), [], then) for game, then in zip(games, [*games, None][1:], strict=True)

@@ -19,7 +19,7 @@ from salvo.session.state import SessionState
 from salvo.session.tables import JOINING, PLAYING
 from salvo.view import Feed, Shot, View
 from salvo_game.game_states import Turn
-from salvo_game.journal_interface import Batch, SavedGame
+from salvo_game.journal_interface import Batch, SavedGame, StepTaken
 from salvo_game.lobby import Lobby
 from salvo_game.log import Resends, TableLog
 from salvo_game.match import Match
@@ -267,7 +267,8 @@ def _lose_the_last_step(patch: pytest.MonkeyPatch) -> None:
 
     def lossy(self: SimJournal, batch: Batch) -> None:
         commit(self, batch)
-        batch.steps and self._disk.log[-2].steps.pop()
+        lost = [record for record in batch if isinstance(record, StepTaken)][-1:]
+        self._disk.log[:] = [record for record in self._disk.log if record not in lost]
 
     patch.setattr(SimJournal, "commit", lossy)
 

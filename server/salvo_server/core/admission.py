@@ -87,10 +87,10 @@ class Admission:
         known = table.referee.players.get(request.name)
         if known is not None and self.register is not None and known.credential != command.credential:
             known.credential = command.credential  # the roster vouches for the secret: the team plays on with it
-            effects.records.teams.append(self.play.admit(table, request.name, request.secret, now))
+            effects.records.append(self.play.admit(table, request.name, request.secret, now))
         step = table.carry_out(command, now)
         if step.recorded:
-            effects.records.teams.append(self.play.admit(table, request.name, request.secret, now))
+            effects.records.append(self.play.admit(table, request.name, request.secret, now))
         elif not self.may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
             return effects
         effects += self.play.follow(table, step)

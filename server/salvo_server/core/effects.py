@@ -13,7 +13,7 @@ from typing import NamedTuple
 from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.net.inbound import Inbound
-from salvo_game.journal_interface import Batch
+from salvo_game.journal_interface import Record
 
 
 class StepNews(NamedTuple):
@@ -36,7 +36,7 @@ class Effects:
         news: reported to listeners.
     """
 
-    records: Batch = field(default_factory=Batch)
+    records: list[Record] = field(default_factory=list)
     publications: list[Publication] = field(default_factory=list)
     receipts: list[Inbound] = field(default_factory=list)
     news: list[StepNews] = field(default_factory=list)

@@ -12,6 +12,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
 from salvo.table_step import Step
 from salvo_game.journal_interface import (
+    GameClosed,
     GameConcluded,
     GameOpened,
     JournalError,
@@ -155,27 +156,27 @@ class Play:
         if step.recorded:
             self.last_step += 1
             game = self.games[table.name]
-            effects.records.steps.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
+            effects.records.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
         effects.publications += table.published(step)
         if table.name in self.logs:
             effects.publications += self.logs[table.name].take_in(step)
         effects.publications += self.follower.follow(table, step)
         result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
         if result is not None:
-            effects.records.ended_games.append(GameConcluded(self.games[table.name], result))
+            effects.records.append(GameConcluded(self.games[table.name], result))
         for announcement in step.announcements:
             match announcement:
                 case m.Recap(to):
                     effects.publications += self.recaps.recall(table.name, to)
                 case m.HostActed(by=by, do=m.HostAction.ANNUL, game=int(number)):
-                    effects.records.annulled.append(ResultAnnulled(table.name, number, by, step.at))
+                    effects.records.append(ResultAnnulled(table.name, number, by, step.at))
                 case m.PlayerLeft():
                     self.keyring.retain(table.name, table.referee.players)
                 case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
                     self.delivery.begin_turn(table.name, turn)
                 case m.TableReset():
                     self.keyring.retain(table.name, ())
-                    effects.records.closed.append(self.games[table.name])
+                    effects.records.append(GameClosed(self.games[table.name]))
                     effects += self._open_game(table, step.at)
                 case _:
                     pass
@@ -188,7 +189,7 @@ class Play:
         self.games[table.name] = self.last_game
         header = write_header(table.header)
         effects = Effects()
-        effects.records.games.append(GameOpened(self.last_game, table.name, table.referee.number, now, header))
+        effects.records.append(GameOpened(self.last_game, table.name, table.referee.number, now, header))
         self.openings.configure(table.referee)
         game_log = self.openings.log(table.header)
         if game_log is not None:
@@ -205,7 +206,7 @@ class Play:
         """Return what follows from the keys that are there now: recaps that waited, and what the journal keeps."""
         effects = Effects(publications=self.recaps.take_due())
         learned = self.keyring.take_learned()
-        effects.records.keys += [KeyLearned(self.games[k.table], k.name, k.salt, k.key) for k in learned]
+        effects.records += [KeyLearned(self.games[k.table], k.name, k.salt, k.key) for k in learned]
         return effects
 
     # --- a game that cannot go on -----------------------------------------------------------------------------------
@@ -302,7 +303,7 @@ class Play:
             announcements, publications = table.open()
             self.follower.open(table)
             if game is not None:
-                effects.records.closed.append(game.opened.id)
+                effects.records.append(GameClosed(game.opened.id))
             effects.publications += publications
             effects += self._open_game(table, now)
             effects.news.append(StepNews(name, now, None, announcements))

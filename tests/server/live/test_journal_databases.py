@@ -19,14 +19,19 @@ from kit.journals import connection_of, freeze, lose_connection
 from kit.postgresql import PostgreSQL
 from kit.programs import needs
 from kit.waiting import until
+from salvo import messages as m
 from salvo_game.journal_interface import (
-    Batch,
+    GameClosed,
+    GameConcluded,
     GameOpened,
     Holding,
     JournalError,
     JournalUnavailable,
     KeyLearned,
+    Progress,
     Proof,
+    Result,
+    ResultAnnulled,
     StepTaken,
     TeamAdmitted,
 )
@@ -52,20 +57,20 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     key = tmp_path / "key"
     journal = DatabaseJournal(postgresql.url, key_file=key)
     steps = [step(1), step(2)]
-    journal.commit(Batch(games=[OPENED], teams=[TeamAdmitted(1, "ann", "s")], ended=False))
-    journal.commit(Batch(steps=steps, keys=[KeyLearned(1, "ann", bytes(16), bytes(32))], sent_through=1))
+    journal.commit([OPENED, TeamAdmitted(1, "ann", "s"), Progress(ended=False)])
+    journal.commit([*steps, KeyLearned(1, "ann", bytes(16), bytes(32)), Progress(sent_through=1)])
     with pytest.raises(JournalError, match="journal_in_use"):
         DatabaseJournal(postgresql.url, key_file=key)
     assert DatabaseReader(postgresql.url).games() == [(OPENED, 2)]
 
     postgresql.kill()
-    lost = Batch(steps=[step(3)])
+    lost = [step(3)]
     for _ in range(2):
         with pytest.raises(JournalUnavailable, match="journal_away"):
             journal.commit(lost)
     postgresql.start()
     journal.commit(lost)
-    journal.commit(Batch(steps=[step(4)], sent_through=3))
+    journal.commit([step(4), Progress(sent_through=3)])
     journal.close()
 
     again = DatabaseJournal(postgresql.url, key_file=key)
@@ -76,8 +81,14 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     assert [(t.name, t.secret, list(t.keys)) for t in game.teams] == [("ann", "s", [(bytes(16), bytes(32))])]
     assert (saved.last_game, saved.last_step, saved.sent_through, saved.ended) == (1, 4, 3, False)
     then = OPENED._replace(id=2, number=2)
-    again.commit(Batch(games=[then], closed=[1]))
+    result = Result("", 1, OPENED.at + 9, "salvo", (m.PlayerStats("ann", 20, 17, 5, 4, 1),), False)
+    again.commit([GameConcluded(1, result), ResultAnnulled("", 1, "desk", OPENED.at + 10), GameClosed(1), then])
+    again.commit([TeamAdmitted(2, "bob", secret) for secret in ("one", "two")])
+    assert again.results() == [result._replace(annulled_at=OPENED.at + 10, annulled_by="desk")]
     assert DatabaseReader(postgresql.url).saved(OPENED).next_game == then
+    assert DatabaseReader(postgresql.url).results() == again.results()
+    assert [(team.name, team.secret) for team in again.load().games[0].teams] == [("bob", "two")]
+    again.commit([GameClosed(2)])
     assert again.load().games[0].teams == []
     again.close()
 
@@ -100,17 +111,17 @@ def test_a_database_that_loses_confirmed_commits_ends_its_server_and_the_games(
     journal = DatabaseJournal(url, key_file=tmp_path / "key", power_safe=False)
     assert connection_of(journal).scalar(sql.text("SHOW synchronous_commit")) == "off"
     connection_of(journal).commit()
-    journal.commit(Batch(games=[OPENED], steps=[step(1)], ended=False))
+    journal.commit([OPENED, step(1), Progress(ended=False)])
     start_again(postgresql, journal, url, "CHECKPOINT")
-    journal.commit(Batch(steps=[step(2)]))  # nothing was lost
+    journal.commit([step(2)])  # nothing was lost
     assert not journal.load().behind
     start_again(postgresql, journal, url, "DELETE FROM steps WHERE id = 2", "CHECKPOINT")
     with pytest.raises(JournalError, match=r"journal_corrupt.* has lost its last 1 steps; start the server again"):
-        journal.commit(Batch(steps=[step(3)]))
+        journal.commit([step(3)])
     journal.close()
     with contextlib.closing(DatabaseJournal(url, key_file=tmp_path / "key")) as again:
         assert "the database has started again" in again.load().behind
-        again.commit(Batch(steps=[step(2)]))
+        again.commit([step(2)])
         assert not again.load().behind
 
 
@@ -122,7 +133,7 @@ def start_again(postgresql: PostgreSQL, journal: DatabaseJournal, url: str, *sta
             other.execute(statement)
     postgresql.kill()
     with pytest.raises(JournalUnavailable):
-        journal.commit(Batch(steps=[step(9)]))
+        journal.commit([step(9)])
     postgresql.start()
 
 
@@ -132,7 +143,7 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
     with another_database(postgresql, "taken") as (admin, url):
         first = DatabaseJournal(url, key_file=tmp_path / "key")
         freeze(first)  # so that the standby is the quicker one
-        first.commit(Batch(games=[OPENED], steps=[step(1)]))
+        first.commit([OPENED, step(1)])
         waited: list[None] = []
 
         def stand_by() -> bool:
@@ -149,7 +160,7 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
 
         second = DatabaseJournal(url, key_file=tmp_path / "key", standby=stand_by)
         assert len(waited) >= 3
-        lost = Batch(steps=[step(2)])
+        lost = [step(2)]
         with pytest.raises(JournalUnavailable, match="journal_away"):
             first.commit(lost)
         for _ in range(2):
@@ -158,10 +169,10 @@ def test_an_owner_whose_lock_another_took_commits_nothing(postgresql: PostgreSQL
         with pytest.raises(JournalError, match="taken_over"):
             first.confirm(fresh=True)
         assert second.load().last_step == 1
-        second.commit(Batch(steps=[step(2)]))
+        second.commit([step(2)])
         second.close()
         with pytest.raises(JournalError, match="taken_over"):  # also when the lock is free again
-            first.commit(Batch(steps=[step(3)]))
+            first.commit([step(3)])
         first.close()
         assert DatabaseReader(url).games() == [(OPENED, 2)]
 
@@ -210,12 +221,12 @@ def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: Postgre
     journal = DatabaseJournal(postgresql.url, key_file=tmp_path / "key")
     half_open = lose_connection(journal)
     with pytest.raises(JournalUnavailable, match=r"journal_away.*its lock is not free yet"):
-        journal.commit(Batch(ended=False))
+        journal.commit([Progress(ended=False)])
     assert journal.confirm(fresh=True) == Holding(sure=False)
     half_open.invalidate()
     while not journal.confirm(fresh=True).sure:
         pass  # the database's side of it ends in a moment
-    journal.commit(Batch(ended=False))
+    journal.commit([Progress(ended=False)])
     assert journal.confirm(fresh=True) == Holding()
     journal.close()
 
@@ -253,6 +264,6 @@ def test_a_server_that_is_killed_while_it_makes_its_journal_makes_it_the_next_ti
     assert len(files) >= 8  # killed behind a table and the version at the least, and one that lived
     for file in files:
         journal = DatabaseJournal(str(file))
-        journal.commit(Batch(games=[OPENED]))
+        journal.commit([OPENED])
         assert [game.opened for game in journal.load().games] == [OPENED]
         journal.close()

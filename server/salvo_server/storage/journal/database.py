@@ -20,6 +20,7 @@ from salvo.net.addresses import MAX_PORT, check_host
 from salvo.user_folders import private_folder
 from salvo_game.journal_interface import (
     Batch,
+    GameClosed,
     GameConcluded,
     GameOpened,
     Holding,
@@ -27,12 +28,17 @@ from salvo_game.journal_interface import (
     JournalError,
     JournalReader,
     JournalUnavailable,
+    KeyLearned,
+    Progress,
     Proof,
+    Record,
     Result,
+    ResultAnnulled,
     Saved,
     SavedGame,
     SavedTeam,
     StepTaken,
+    TeamAdmitted,
     when,
 )
 from salvo_server.storage.journal.losses import COPY, CUT, LogIndex, boot_id, why_behind
@@ -110,14 +116,6 @@ class DatabaseJournal(Journal):
         self._files: dict[str, tuple[int, int] | None] = {}  # what this server writes to, by name
         self._power_safe = power_safe
         self._engine = _make_engine(self._url, power_safe)
-        # What nearly every commit has. As plain text a statement takes a third of the time of a compiled one.
-        quoted = ", ".join(map(self._engine.dialect.identifier_preparer.quote, steps.columns.keys()))
-        mark = "%s" if self._server else "?"
-        self._insert_step = f"INSERT INTO steps ({quoted}) VALUES ({', '.join([mark] * len(steps.columns))})"
-        self._update_progress = (
-            f"UPDATE progress SET sent_through = coalesce({mark}, sent_through), ended = coalesce({mark}, ended), "
-            f"relied_on = {mark} WHERE epoch = {mark}"
-        )
         try:
             with explained(self.name):
                 self._open_alone()
@@ -288,7 +286,8 @@ class DatabaseJournal(Journal):
                 self._revive()
                 with self._connection.begin():
                     self._write(batch)
-                self._last_step = max([self._last_step, *(step.id for step in batch.steps)])
+                taken = (record.id for record in batch if isinstance(record, StepTaken))
+                self._last_step = max([self._last_step, *taken])
             except IntegrityError as error:
                 if self._has(batch):
                     return  # committed before, and only the answer was lost
@@ -300,51 +299,31 @@ class DatabaseJournal(Journal):
                 raise explain(error, self.name) from None
 
     def _write(self, batch: Batch) -> None:
-        execute, seal = self._connection.execute, self.vault.seal
+        records: dict[type[Record], list[Record]] = defaultdict(list)
+        for record in batch:
+            records[type(record)].append(record)
         # First, for it keeps the row until the commit: the next owner's new epoch waits for that.
+        come = next((record for record in batch if isinstance(record, Progress)), Progress())
         relied_on = None if self._power_safe else self._present
-        given = (batch.sent_through, batch.ended, relied_on, self.epoch)
-        owned = self._connection.exec_driver_sql(self._update_progress, given)
-        if owned.rowcount != 1:
+        if self._execute(_UPDATE_PROGRESS, (*come, relied_on, self.epoch)).rowcount != 1:
             raise _taken_over(self.name)
-        if batch.games:
-            names = ("id", "table_name", "number", "opened_at", "header")
-            execute(_INSERT_GAME, [dict(zip(names, game, strict=True)) for game in batch.games])
-        if batch.steps:
-            self._connection.exec_driver_sql(self._insert_step, [_step_row(step) for step in batch.steps])
-        if batch.teams:
-            admitted = {team[:2]: team for team in batch.teams}.values()
-            again = [{"of_game": t.game, "of_name": t.name} for t in admitted]  # rejoined, or with another secret
-            execute(_DELETE_KEYS, again)
-            execute(_DELETE_TEAM, again)
-            rows = [{"game": t.game, "name": t.name, "secret": seal(t.secret.encode())} for t in admitted]
-            execute(_INSERT_TEAM, rows)
-        if batch.keys:
-            execute(
-                _INSERT_KEY,
-                [{"game": k.game, "name": k.name, "salt": k.salt, "key": seal(k.key)} for k in batch.keys],
-            )
-        if batch.closed:
-            execute(sql.delete(keys).where(keys.c.game.in_(batch.closed)))
-            execute(sql.delete(teams).where(teams.c.game.in_(batch.closed)))
-        if batch.ended_games:
-            execute(sql.insert(results), [_result_row(ended) for ended in batch.ended_games])
-        for annulled in batch.annulled:
-            table, number, by, at = annulled
-            execute(_ANNUL, {"of_table": table, "of_number": number, "by": by, "annulled": at})
+        for kind, statement, row in _WRITTEN:
+            if kind in records:
+                self._execute(statement, [row(record, self.vault.seal) for record in records[kind]])
+
+    def _execute(self, statement: str, rows: tuple[Any, ...] | list[tuple[Any, ...]]) -> sql.CursorResult[Any]:
+        """Execute a statement as plain text, which takes a third of the time of a compiled one."""
+        return self._connection.exec_driver_sql(statement.replace("?", "%s") if self._server else statement, rows)
 
     def _has(self, batch: Batch) -> bool:
         """Whether a batch is in the journal already, as it is."""
-        checks: list[object] = []
-        wanted: list[object] = []
-        for game in batch.games[-1:]:
-            wanted.append(game.header)
-            checks.append(self._connection.scalar(sql.select(games.c.header).where(games.c.id == game.id)))
-        for step in batch.steps[-1:]:
-            wanted.append(step.check)
-            checks.append(self._connection.scalar(sql.select(steps.c.check).where(steps.c.id == step.id)))
+        scalar = self._connection.scalar
+        opened = [game for game in batch if isinstance(game, GameOpened)][-1:]
+        taken = [step for step in batch if isinstance(step, StepTaken)][-1:]
+        stored = [scalar(sql.select(games.c.header).where(games.c.id == game.id)) == game.header for game in opened]
+        stored += [scalar(sql.select(steps.c.check).where(steps.c.id == step.id)) == step.check for step in taken]
         self._connection.commit()
-        return bool(checks) and checks == wanted
+        return bool(stored) and all(stored)
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -582,16 +561,6 @@ def _later(name: str) -> JournalError:
     return JournalError("journal_version", text)
 
 
-def _step_row(step: StepTaken) -> tuple[Any, ...]:
-    return (*step[:5], *(step.proof or (None, None)))
-
-
-def _result_row(ended: GameConcluded) -> dict[str, Any]:
-    result = ended.result
-    row = {"game": ended.id, "table_name": result.table, "players": _PLAYERS.write(result.players).decode()}
-    return {**row, **{name: getattr(result, name) for name in results.columns.keys() - row.keys()}}
-
-
 def _results(connection: sql.Connection, name: str) -> list[Result]:
     found = []
     for game, *row in connection.execute(sql.select(results)):
@@ -605,22 +574,45 @@ def _results(connection: sql.Connection, name: str) -> list[Result]:
 
 #: The players of a result, as JSON.
 _PLAYERS: Final = line_codec(tuple[m.PlayerStats, ...])
-_ANNUL = (
-    sql.update(results)
-    .where(
-        results.c.table_name == sql.bindparam("of_table"),
-        results.c.number == sql.bindparam("of_number"),
-        results.c.at <= sql.bindparam("annulled"),
-        results.c.annulled_at.is_(None),
-    )
-    .values(annulled_at=sql.bindparam("annulled"), annulled_by=sql.bindparam("by"))
+
+
+def _insert(table: sql.Table) -> str:
+    columns = ", ".join(f'"{name}"' for name in table.columns.keys())  # noqa: SIM118
+    return f"INSERT INTO {table.name} ({columns}) VALUES ({', '.join('?' * len(table.columns))})"
+
+
+def _result_row(ended: GameConcluded, seal: _Seal) -> tuple[Any, ...]:
+    table, number, at, rules, players, *rest = ended.result
+    return (ended.id, table, number, at, rules, _PLAYERS.write(players).decode(), *rest)
+
+
+_Seal = Callable[[bytes], bytes]
+
+#: What is executed for the records of each type, and with which values. A batch is written type by type, in this order,
+#: as if everything in a game came after its opening and before its end.
+_WRITTEN: Final[tuple[tuple[type[Record], str, Callable[[Any, _Seal], tuple[Any, ...]]], ...]] = (
+    (GameOpened, _insert(games), lambda game, seal: game),
+    (StepTaken, _insert(steps), lambda step, seal: (*step[:5], *(step.proof or (None, None)))),
+    (TeamAdmitted, "DELETE FROM keys WHERE game = ? AND name = ?", lambda team, seal: team[:2]),
+    (
+        TeamAdmitted,
+        f"{_insert(teams)} ON CONFLICT (game, name) DO UPDATE SET secret = excluded.secret",
+        lambda team, seal: (*team[:2], seal(team.secret.encode())),
+    ),
+    (KeyLearned, _insert(keys), lambda learned, seal: (*learned[:3], seal(learned.key))),
+    (GameClosed, "DELETE FROM keys WHERE game = ?", lambda closed, seal: closed),
+    (GameClosed, "DELETE FROM teams WHERE game = ?", lambda closed, seal: closed),
+    (GameConcluded, _insert(results), _result_row),
+    (
+        ResultAnnulled,
+        "UPDATE results SET annulled_at = ?, annulled_by = ? "
+        "WHERE table_name = ? AND number = ? AND at <= ? AND annulled_at IS NULL",
+        lambda annulled, seal: (annulled.at, annulled.by, annulled.table, annulled.number, annulled.at),
+    ),
 )
-_INSERT_GAME = sql.insert(games)
-_INSERT_TEAM = sql.insert(teams)
-_INSERT_KEY = sql.insert(keys)
-_DELETE_TEAM, _DELETE_KEYS = (
-    sql.delete(table).where(table.c.game == sql.bindparam("of_game"), table.c.name == sql.bindparam("of_name"))
-    for table in (teams, keys)
+_UPDATE_PROGRESS: Final = (
+    "UPDATE progress SET sent_through = coalesce(?, sent_through), ended = coalesce(?, ended), relied_on = ? "
+    "WHERE epoch = ?"
 )
 _NEXT_EPOCH = sql.update(progress).values(epoch=progress.c.epoch + 1)
 _EPOCH = sql.select(progress.c.epoch)

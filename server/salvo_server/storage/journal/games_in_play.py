@@ -29,11 +29,14 @@ class GamesInPlay(JournalWrapper):
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, and keep what it has of the games."""
         super().commit(batch)
-        for opened in batch.games:
-            self._enter(opened)
-        for step in batch.steps:
-            if step.game in self._steps:
-                self._steps[step.game].append(step)
+        for record in batch:
+            match record:
+                case GameOpened():
+                    self._enter(record)
+                case StepTaken(game=game) if game in self._steps:
+                    self._steps[game].append(record)
+                case _:
+                    pass
 
     def load(self) -> Saved:
         """Return what a restart needs, and keep the games in it."""
