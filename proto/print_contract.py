@@ -18,7 +18,6 @@ from textwrap import indent
 from typing import Any
 
 from diagram import edges
-from fates import FATES
 from salvo.errors import CODES
 from salvo.messages import State
 from salvo.player import Bot
@@ -146,11 +145,6 @@ def machine(title: str, transitions: Sequence[Transition[Any, Any, Any]]) -> str
     return "\n".join([*lines, "", markdown(transitions, "the client"), ""])
 
 
-def fates() -> str:
-    """What becomes of a sealed message."""
-    return markdown(FATES, "outcome")
-
-
 def outages() -> str:
     """What the server's loop does in an outage."""
     return markdown(OUTAGES, "the server")
@@ -221,7 +215,6 @@ PRINTED = {
     "states": states,
     "client": client,
     "topics": topics,
-    "fates": fates,
     "errors": errors,
     "local_errors": local_errors,
     "outages": outages,

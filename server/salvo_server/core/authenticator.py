@@ -8,7 +8,7 @@ forged messages fills the slow lane only; a team whose salt is known never waits
 Freshness (SALVO-FRESH-1..3): a team's nonce is burned as soon as its tag verifies, whatever becomes of the command. The
 very same message again is a duplicate of MQTT's and ignored. A message that was turned away unopened is remembered too,
 so that it cannot be replayed at a better moment. A restart remembers the nonces of recorded steps; a repetition has no
-step, and could only repeat itself again. ``proto/fates.py`` has all of this as a table.
+step, and could only repeat itself again.
 
 Not thread-safe: one service calls it.
 """
