@@ -5,23 +5,16 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from salvo import plugins
-from salvo.cli.checked import given, option_of
+from salvo.cli.checked import refuse_unused
 from salvo.errors import SalvoError
 from salvo.gateway import Gateway
 from salvo.rules import BOOKS, RuleBook
-from salvo.unused_options import Unused, UnusedOption, refuse_unused
 from salvo_server.settings import ServerSettings, SettingsError
-
-#: What a server passes to the gateways that it runs.
-_GIVEN_BY_SERVER: Final = [
-    Unused(option, lambda _: True, "with a server, which passes its own on to its gateways; leave it out")
-    for option in ("broker", "roster", "ca")
-]
 
 
 class GatewayCall(NamedTuple):
@@ -72,10 +65,12 @@ def read_gateway(line: str, book: RuleBook) -> GatewayCall:
         raise SettingsError("bad_setting", f"gateway {line!r}: --help is for salvo gateway {words[0]}")
     try:
         context = command.make_context(words[0], words[1:])
-        refuse_unused(_GIVEN_BY_SERVER, given(context), context.params, lambda name: option_of(context, name))
+        with context.scope(cleanup=False):
+            for option in ("broker", "roster", "ca"):
+                refuse_unused(option, "with a server, which passes its own on to its gateways; leave it out")
     except click.ClickException as error:
         raise SettingsError("bad_setting", f"gateway {line!r}: {error.format_message()}") from None
-    except UnusedOption as error:
+    except SalvoError as error:
         raise SettingsError(error.code, f"gateway {line!r}: {error.text}") from None
     opponent = context.params.get("opponent")
     if opponent in plugins.found(plugins.PLAYERS):

@@ -11,7 +11,7 @@ import difflib
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -25,7 +25,6 @@ from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.text_files import line_of, read_text, read_toml
 from salvo.topics import check_name
-from salvo.unused_options import Unused, is_set, refuse_unused
 from salvo.user_folders import OURS, NoHome
 from salvo_server.settings_reference import reference, says
 
@@ -250,24 +249,19 @@ class RecordedSettings(ServerSettings):
     _reads_environment: ClassVar = False
 
 
-_NO_JOURNAL: Final = "without a journal; name one with --journal FILE, or leave it out"
-#: Which settings do nothing in combination with others; ``kept`` is whether there is a journal, ``encrypted`` as in the
-#: settings.
-UNUSED: Final = (
-    Unused("listen", is_set("broker"), "with --broker, which is used instead; leave one of them out"),
-    Unused(
-        "websocket",
-        is_set("broker"),
-        "with --broker: only the embedded broker listens there; another one has listeners of its own",
-    ),
-    Unused("tls_ca", lambda them: not them["encrypted"], "without TLS; say --broker mqtts://HOST, or leave it out"),
-    Unused(
-        "roster",
-        lambda them: them["profile"] == "open" and them["broker"] is None,
-        "with --profile open, where any team may play; take --profile contest, or leave it out",
-    ),
-    *(Unused(each, lambda them: not them["kept"], _NO_JOURNAL) for each in ("journal_key", "journal_safe", "resume")),
-)
+def _without_effect(settings: ServerSettings) -> Iterator[tuple[str, str]]:
+    """Return which settings have no effect with the others, and why."""
+    if settings.broker is not None:
+        yield "listen", "with --broker, which is used instead; leave one of them out"
+        only = "only the embedded broker listens there; another one has listeners of its own"
+        yield "websocket", f"with --broker: {only}"
+    elif settings.profile == "open":
+        yield "roster", "with --profile open, where any team may play; take --profile contest, or leave it out"
+    if not settings.encrypted:
+        yield "tls_ca", "without TLS; say --broker mqtts://HOST, or leave it out"
+    if not settings.has_journal:
+        for setting in ("journal_key", "journal_safe", "resume"):
+            yield setting, "without a journal; name one with --journal FILE, or leave it out"
 
 
 def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerSettings:
@@ -278,8 +272,7 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
         file: a TOML file.
 
     Raises:
-        SettingsError: ``bad_setting`` or ``unknown_setting``.
-        UnusedOption: ``unused_option``.
+        SettingsError: ``bad_setting``, ``unknown_setting`` or ``unused_option``.
         WireError: ``bad_name`` for a table.
         RuleFileError: ``bad_rules``.
     """
@@ -295,12 +288,9 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
         check_name(table, "table")
     _check_profile(settings)
     _check_standby(settings)
-    refuse_unused(
-        UNUSED,
-        settings.model_fields_set,
-        {**settings.model_dump(), "kept": settings.has_journal, "encrypted": settings.encrypted},
-        lambda name: _where(name, chosen, stored, file),
-    )
+    for name, why in _without_effect(settings):
+        if name in settings.model_fields_set:
+            raise SettingsError("unused_option", f"{_where(name, chosen, stored, file)} does nothing {why}")
     if settings.increment_seconds is not None and settings.bank_seconds is None:
         raise SettingsError("bad_setting", "--increment-seconds adds to a bank; --bank-seconds says how much is in it")
     _ = settings.book  # a mistake in it is reported before anything starts

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
 from salvo.cli import cli, main
-from salvo.cli.checked import Checked, option_of
+from salvo.cli.checked import refuse_unused
+from salvo.errors import SalvoError
 from salvo.plugins import GATEWAYS, found
-from salvo.unused_options import UnusedOption
-from salvo_server import settings
 from salvo_server.settings import load_settings
 
 #: A command line, and the option in it that does nothing.
@@ -111,41 +109,20 @@ def test_an_option_that_does_nothing_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-def commands(group: click.Group = cli, path: str = "") -> Iterator[tuple[str, Checked]]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from commands(command, f"{path}{name} ")
-        elif isinstance(command, Checked):
-            yield f"{path}{name}", command
-
-
-def test_the_test_of_unused_options_covers_every_rule() -> None:
-    """One that can never be broken would hide that its option does nothing."""
-    assert len(cli.list_commands(click.Context(cli))) > 10
-    for path, command in commands():
-        lines = {option for line, option in USELESS.items() if line.startswith(f"{path} ")}
-        context = click.Context(command)
-        assert {option_of(context, rule.name) for rule in command.unused} <= lines, path
-    of_serve = {option for line, option in USELESS.items() if line.startswith("serve ")}
-    assert {f"--{rule.name}".replace("_", "-") for rule in settings.UNUSED} <= of_serve
-
-
 def test_a_setting_that_does_nothing_is_refused_wherever_it_was_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "salvo.toml"
     file.write_text('broker = "mqtt://h"\nwebsocket = "127.0.0.1:1"\n')
-    with pytest.raises(UnusedOption, match=r"salvo\.toml, line 2: websocket does nothing with --broker"):
+    with pytest.raises(SalvoError, match=r"salvo\.toml, line 2: websocket does nothing with --broker"):
         load_settings({}, file)
     monkeypatch.setenv("SALVO_WEBSOCKET", "127.0.0.1:1")
-    with pytest.raises(UnusedOption, match=r"^unused_option: environment variable SALVO_WEBSOCKET does nothing"):
+    with pytest.raises(SalvoError, match=r"^unused_option: environment variable SALVO_WEBSOCKET does nothing"):
         load_settings({"broker": "mqtt://h"})
 
 
 def test_defaults_and_variables_for_all_commands_are_no_options_that_were_given(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert load_settings({"broker": "mqtt://h"}).listen == "127.0.0.1:1883"
     for name, value in {"SALVO_CA": "ca.pem", "SALVO_BROKER": "mqtt://h", "SALVO_ROSTER": "r.json"}.items():
@@ -153,4 +130,10 @@ def test_defaults_and_variables_for_all_commands_are_no_options_that_were_given(
     context = cli.make_context("salvo", ["health"])
     health = cli.get_command(context, "health")
     assert health is not None
-    assert health.make_context("health", ["mqtt://u@127.0.0.1:1"], parent=context)
+    with health.make_context("health", ["mqtt://u@127.0.0.1:1"], parent=context):
+        refuse_unused("roster", "with a URL")
+    with (
+        health.make_context("health", ["--roster", "r.json"], parent=context),
+        pytest.raises(SalvoError, match=r"^unused_option: --roster does nothing with a URL$"),
+    ):
+        refuse_unused("roster", "with a URL")

@@ -1,47 +1,46 @@
-"""Commands that refuse an option which has no effect with the others, and groups that name the command meant."""
+"""Refusals of options that have no effect with the others, and groups that name the command meant."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import click
 from click.core import ParameterSource
 
-from salvo.unused_options import Unused, refuse_unused, unencrypted
+from salvo.errors import SalvoError
 
 #: Where commands look for a broker when no URL is given.
 DEFAULT_BROKER: Final = "mqtt://127.0.0.1:1883"
 
-NO_TLS: Final = "without TLS; say mqtts:// or wss://, or leave it out"
 
+def refuse_unused(option: str, why: str) -> None:
+    """Refuse an option that has no effect in this call of the command, if it was given.
 
-def ca_rule(url: str) -> Unused:
-    """Return the rule for ``--ca`` with an unencrypted URL; ``url`` names the option or argument that has it."""
-    return Unused("ca", unencrypted(url), NO_TLS)
+    What counts is that it is on the command line, not its value: a default given explicitly is refused as well. A
+    variable such as SALVO_CA applies to all commands, so it may have no effect on some.
 
+    Args:
+        option: the name of its parameter.
+        why: the rest of the message after "does nothing": with which option, why, and what to do instead.
 
-class Checked(click.Command):
-    """A command that checks its options against rules.
-
-    Only the command line counts: a variable such as SALVO_CA applies to all commands, so it may have no effect on some.
+    Raises:
+        SalvoError: ``unused_option``.
     """
+    context = click.get_current_context()
+    if context.get_parameter_source(option) is ParameterSource.COMMANDLINE:
+        spelled = next(parameter.opts[0] for parameter in context.command.params if parameter.name == option)
+        raise SalvoError("unused_option", f"{spelled} does nothing {why}")
 
-    def __init__(self, *arguments: Any, unused: Iterable[Unused] = (), **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.unused = tuple(unused)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line, and check it against the rules.
+def refuse_unused_ca(*urls: str | None) -> None:
+    """Refuse ``--ca`` where no connection is encrypted.
 
-        Raises:
-            UnusedOption: ``unused_option``.
-        """
-        rest = super().parse_args(ctx, args)
-        if not ctx.resilient_parsing:
-            refuse_unused(self.unused, given(ctx), ctx.params, lambda name: option_of(ctx, name))
-        return rest
+    Raises:
+        SalvoError: ``unused_option``.
+    """
+    if not any(str(url).startswith(("mqtts://", "wss://")) for url in urls):
+        refuse_unused("ca", "without TLS; say mqtts:// or wss://, or leave it out")
 
 
 class Suggesting(click.Group):
@@ -57,13 +56,3 @@ class Suggesting(click.Group):
             near = difflib.get_close_matches(args[0], names, n=1)
             others = "salvo --help lists the commands." if ctx.parent is None else f"There are {', '.join(names)}."
             raise click.UsageError(f"{error.message} {f'Did you mean {near[0]!r}?' if near else others}", ctx) from None
-
-
-def given(ctx: click.Context) -> set[str]:
-    """Return the names of the parameters given on the command line."""
-    return {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-
-
-def option_of(ctx: click.Context, name: str) -> str:
-    """Return an option as it is spelled on the command line."""
-    return next(parameter.opts[0] for parameter in ctx.command.params if parameter.name == name)

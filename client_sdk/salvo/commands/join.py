@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import click
 from salvo import plugins
 from salvo.adapter import closing
 from salvo.bot_sources import make, team_name
-from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.checked import refuse_unused, refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
 from salvo.client import ContestPlayer, GameReport, secret_teller
@@ -27,16 +27,10 @@ from salvo.player import Bot
 from salvo.programs.exec_bot import ExecBot
 from salvo.rules import generator
 from salvo.seat import Seat
-from salvo.unused_options import Unused
 
 _NO_GATEWAY: Final = Gateway("", "")
 #: What a Code Smackdown referee appends: the bot's name and its opponent's.
 _NAMES_OF_A_CHILD: Final = 2
-
-
-def _is_elsewhere(given: Mapping[str, Any]) -> bool:
-    """Whether the URL names a server of an older system."""
-    return bool(_gateway(str(given["url"])).bot_client)
 
 
 def _gateway(url: str) -> Gateway:
@@ -53,22 +47,7 @@ def _is_a_person(bot: object) -> bool:
     return bot in plugins.found(plugins.PLAYERS)
 
 
-@click.command(
-    cls=Checked,
-    unused=[
-        ca_rule("url"),
-        *(
-            Unused(name, _is_elsewhere, "on a server of an older system; leave it out")
-            for name in ("secret_file", "table", "proof", "strict")
-        ),
-        Unused(
-            "strict",
-            lambda given: _is_a_person(given["bot"]),
-            "for a person, who does not fail; leave it out",
-        ),
-        Unused("browser", lambda given: not _is_a_person(given["bot"]), "for a bot; leave it out"),
-    ],
-)
+@click.command()
 @click.argument("url", type=URL)
 @click.argument("bot")
 @click.argument("names", nargs=-1, metavar="[OWN OPPONENT]")
@@ -120,12 +99,19 @@ def join(
     that does not survive a cell as row and column needs ?cells=xy behind. With smackdown: it plays on standard streams,
     as a child process of a Code Smackdown referee, which appends both names.
     """
+    refuse_unused_ca(url)
+    for option in ("secret_file", "table", "proof", "strict") if _gateway(url).bot_client else ():
+        refuse_unused(option, "on a server of an older system; leave it out")
+    if _is_a_person(bot):
+        refuse_unused("strict", "for a person, who does not fail; leave it out")
+    else:
+        refuse_unused("browser", "for a bot; leave it out")
     if logging.getLogger().level > logging.INFO:
         logging.getLogger("salvo").setLevel(logging.INFO)
     end_with_input()
     if names and not (len(names) == _NAMES_OF_A_CHILD and _gateway(url).appends_names):
         raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
-    if _is_elsewhere({"url": url}):
+    if _gateway(url).bot_client:
         _play_elsewhere(url, bot, names, team, games, seed, as_json)
         return
     person: ContestPlayer | None = plugins.load(plugins.PLAYERS, bot, object) if _is_a_person(bot) else None

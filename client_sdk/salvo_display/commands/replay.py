@@ -10,45 +10,27 @@ from typing import Final, TypeVar
 
 import click
 
-from salvo.cli.checked import Checked
+from salvo.cli.checked import refuse_unused
 from salvo.cli.options import json_option
 from salvo.cli.output import Integer, has_terminal, keep_recorded, look_again, places_line, write_page
 from salvo.messages import State
-from salvo.unused_options import Unused, is_set
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page
 from salvo_game.recordings import JournalGames, Recording, RecordingSummary, open_recordings
 
 _Item = TypeVar("_Item")
-_OPTIONS: Final = {
-    "listed": "--games",
-    "checked": "--check",
-    "export": "--export",
-    "html": "--html",
-    "as_json": "--json",
-}
-
 
 #: What each thing to do with a game leaves aside.
 _LEAVES_ASIDE: Final = {
-    "listed": ("view", "turn"),
-    "checked": ("view", "turn"),
-    "export": ("view", "turn", "as_json"),
-    "html": ("as_json",),
+    "--games": ("view", "turn"),
+    "--check": ("view", "turn"),
+    "--export": ("view", "turn", "as_json"),
+    "--html": ("as_json",),
 }
 
 
-@click.command(
-    cls=Checked,
-    unused=[
-        *(
-            Unused(option, is_set(other), f"with {_OPTIONS[other]}; leave one of them out")
-            for other, others in _LEAVES_ASIDE.items()
-            for option in others
-        ),
-    ],
-)
+@click.command()
 @click.argument("file")
 @click.option("--view", default=REFEREE, help="Whose view: referee, or a player's name.")
 @click.option("--turn", type=Integer(min=0), help="Show only this turn; a page starts at it.")
@@ -72,8 +54,12 @@ def replay(
     game: int | None,
 ) -> None:
     """Show a game again. FILE is a transcript, a proof file, or a server's journal: a file, or postgresql://..."""
-    if checked + listed + (export is not None) + (html is not None) > 1:
+    asked = [option for option, given in zip(_LEAVES_ASIDE, (listed, checked, export, html), strict=True) if given]
+    if len(asked) > 1:
         raise click.UsageError("--check, --export, --html and --games are different things; ask for one at a time")
+    for action in asked:
+        for option in _LEAVES_ASIDE[action]:
+            refuse_unused(option, f"with {action}; leave one of them out")
     recordings = open_recordings(file, table, game)
     if listed:
         _list_games(recordings, as_json)

@@ -13,15 +13,14 @@ from typing import Final
 
 import click
 
-from salvo.cli.checked import Checked
+from salvo.cli.checked import refuse_unused
 from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
 from salvo.replay_command import again
-from salvo.unused_options import Unused, is_set
 from salvo.versions import pinned
 from salvo_lab.commands.climbing import climb_and_show
 from salvo_lab.commands.failures import failure_lines
-from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
+from salvo_lab.commands.on_hosts import connected, hosts
 from salvo_lab.comparison import ERROR, Comparison, SequentialTest, Verdict
 from salvo_lab.comparison import compare as compare_bots
 from salvo_lab.highlights import LostGame
@@ -36,17 +35,7 @@ _LEGEND: Final = (
 )
 
 
-_ON_LADDER: Final = [
-    Unused(name, is_set("ladder"), f"with --ladder, {why}; leave one of them out")
-    for name, why in (
-        ("games", f"which plays at most {GAMES} games against a rung"),
-        ("margin", "which looks for any difference"),
-        ("rules", "whose strengths are those of its own rules"),
-    )
-]
-
-
-@click.command(cls=Checked, unused=(*UNUSED, *_ON_LADDER))
+@click.command()
 @click.argument("first")
 @click.argument("others", metavar="SECOND...", nargs=-1)
 @click.option("--ladder", is_flag=True, help="Instead of SECOND: find the rungs of the frozen ladder that FIRST beats.")
@@ -100,6 +89,12 @@ def compare(
     keep them. It stops as soon as the verdict is certain enough, which it may check after every pair:
     salvo_lab.comparison explains how. At the end it lists lost games to look at. Bot output is discarded.
     """
+    if ladder:
+        refuse_unused(
+            "games", f"with --ladder, which plays at most {GAMES} games against a rung; leave one of them out"
+        )
+        refuse_unused("margin", "with --ladder, which looks for any difference; leave one of them out")
+        refuse_unused("rules", "with --ladder, whose strengths are those of its own rules; leave one of them out")
     if ladder and others:
         raise click.UsageError(f"--ladder takes the place of {others[0]}; leave one of them out")
     if not ladder and not others:

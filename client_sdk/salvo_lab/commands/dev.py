@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import click
 
-from salvo.cli.checked import Checked
+from salvo.cli.checked import refuse_unused
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, has_terminal
 from salvo.errors import BotError
-from salvo.unused_options import Unused, is_set
 from salvo.versions import pinned
 from salvo_lab.commands.dev_bench import Bench, Signature, Trial, file_of, saved
 from salvo_lab.commands.dev_report import lines, record
@@ -23,10 +22,7 @@ LEAST_GAMES = 4
 GAMES = 200
 
 
-@click.command(
-    cls=Checked,
-    unused=[Unused("traceback", is_set("as_json"), "with --json, whose lines have no trace; leave one of them out")],
-)
+@click.command()
 @click.argument("bot")
 @click.option(
     "--against",
@@ -70,6 +66,8 @@ def dev(
     first line says what this save has changed: better, worse, undecided or unchanged. The first error ends the games
     and is shown with its line. +- is a 95% interval. Bot output is discarded.
     """
+    if as_json:
+        refuse_unused("traceback", "with --json, whose lines have no trace; leave one of them out")
     file = file_of(bot)
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")

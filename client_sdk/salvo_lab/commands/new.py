@@ -13,25 +13,15 @@ import click
 
 from salvo import plugins
 from salvo.atomic_file import create_file
-from salvo.cli.checked import Checked
+from salvo.cli.checked import refuse_unused
 from salvo.errors import BotError
-from salvo.unused_options import Unused
 from salvo_lab.templates import KITS, PROJECT, Template
 
 #: File names that are safe in command lines and in comments of any language.
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
 
 
-@click.command(
-    cls=Checked,
-    unused=[
-        Unused(
-            "program",
-            lambda given: not given["file"].endswith((".py", ".js")),
-            "but for FILE.py and FILE.js: others are programs",
-        )
-    ],
-)
+@click.command()
 @click.argument("file")
 @click.option("--program", is_flag=True, help="In Python and JavaScript too, write a program without the SDK.")
 def new(file: str, program: bool) -> None:
@@ -41,6 +31,8 @@ def new(file: str, program: bool) -> None:
     only has to read and write JSON lines. With a folder, mybot/, it writes a small project: the bot, its tests, a
     README, and notes for coding assistants.
     """
+    if not file.endswith((".py", ".js")):
+        refuse_unused("program", "but for FILE.py and FILE.js: others are programs")
     if file.endswith(("/", os.sep)) or Path(file).is_dir():
         _write_project(Path(file))
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from salvo.unused_options import Unused, is_set, is_unset
+from salvo.cli.checked import refuse_unused
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster
@@ -22,11 +22,6 @@ TLS: Final = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     envvar="SALVO_LAB_TLS",
     help="The folder of salvo tls, the same on all hosts.  [env var: SALVO_LAB_TLS]",
-)
-#: Rules for options that have no effect with these, or without.
-UNUSED: Final = (
-    Unused("jobs", is_set("scheduler"), "with --scheduler, whose hosts have a --jobs each; leave one of them out"),
-    Unused("tls", is_unset("scheduler"), "without --scheduler URL, which it is for; leave it out"),
 )
 
 
@@ -42,12 +37,14 @@ def connected(scheduler: str | None, tls: Path | None) -> Iterator[Cluster | Non
     """Connect to the hosts of a scheduler, and say which there are; None without a scheduler.
 
     Raises:
-        SalvoError: as in :class:`salvo_lab.cluster.Cluster`.
+        SalvoError: ``unused_option``; and as in :class:`salvo_lab.cluster.Cluster`.
         MissingExtra: ``cluster`` is not installed.
     """
     if scheduler is None:
+        refuse_unused("tls", "without --scheduler URL, which it is for; leave it out")
         yield None
         return
+    refuse_unused("jobs", "with --scheduler, whose hosts have a --jobs each; leave one of them out")
     from salvo_lab.cluster import Cluster
 
     with Cluster(scheduler, tls) as cluster:

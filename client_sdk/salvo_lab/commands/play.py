@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
 from salvo.adapter import Adapter, closing
 from salvo.bot_sources import EXEC, is_program, make
-from salvo.cli.checked import Checked
+from salvo.cli.checked import refuse_unused
 from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
 from salvo.cli.output import (
     SECONDS,
@@ -36,7 +36,6 @@ from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.starter import draw_starter
-from salvo.unused_options import Unused, is_set
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
 from salvo_display.opener import OpenPage, opener
@@ -44,7 +43,7 @@ from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance
 from salvo_lab.commands.failures import failure_lines, repeated_by
-from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
+from salvo_lab.commands.on_hosts import connected, hosts
 from salvo_lab.commands.supervised_game import SupervisedGame, who_ended
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
 from salvo_lab.intervals import rate_and_error
@@ -82,33 +81,7 @@ class _Recording(NamedTuple):
         return outcome
 
 
-_SEVERAL_AT_ONCE: Final = [
-    Unused(
-        name,
-        lambda given: (
-            given["games"] == 1
-            or any(given[option] is not None for option in ("record", "bank"))
-            or any(is_program(bot) for bot in given["bots"])
-        ),
-        "for one game, with --record or --bank, or where programs play: those play one by one; leave it out",
-    )
-    for name in ("jobs", "scheduler")
-]
-
-
-_SHOWN: Final = (
-    Unused("browser", lambda given: HUMAN not in given["bots"], f"without {HUMAN} among the bots, who plays there"),
-    Unused("watch", is_set("as_json"), "with --json, which is for programs; leave one of them out"),
-    Unused("watch", lambda given: _has_person(given["bots"]), f"with {HUMAN} or {MCP}, who see the game; leave it out"),
-    Unused(
-        "watch",
-        lambda given: given["games"] != 1,
-        "in several games; leave out --games, and choose one of them with --game",
-    ),
-)
-
-
-@click.command(cls=Checked, unused=[*_SEVERAL_AT_ONCE, *UNUSED, *_SHOWN])
+@click.command()
 @click.argument("bots", nargs=-1)
 @SEED
 @RULES
@@ -163,6 +136,9 @@ def play(
     A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
     and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
     """
+    programs = any(is_program(bot) for bot in bots)
+    at_once = games > 1 and record is None and bank is None and not programs
+    _refuse_unused(bots, games, at_once=at_once, as_json=as_json)
     if len(bots) < 2:
         first = shlex.quote(bots[0]) if bots else "mybot.py"
         raise BotError(
@@ -182,10 +158,9 @@ def play(
         for number in range(game, game + games):
             recording.check(number)
     seed = seed or secrets.token_hex(16)
-    programs = any(is_program(bot) for bot in bots)
     timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
     command = again(bots, seed, game, games, rules, seats) + "".join(timed)
-    if games > 1 and record is None and bank is None and not programs:
+    if at_once:
         how = {"games": games, "seed": seed, "rules": rules, "jobs": jobs, "seats": Seats(seats), "first": game}
         how["turn_seconds"] = turn_seconds or TURN_SECONDS
         with connected(scheduler, tls) as how["cluster"]:
@@ -228,6 +203,25 @@ def play(
         raise who_ended(bots, supervised.game, seed, rules, Seats(seats), code)
 
     supervised.play(ctx, play_here, blame)
+
+
+def _refuse_unused(bots: Sequence[str], games: int, *, at_once: bool, as_json: bool) -> None:
+    """Refuse options that have no effect with these.
+
+    Args:
+        at_once: whether several games are played at the same time.
+    """
+    for option in () if at_once else ("jobs", "scheduler", "tls"):
+        why = "for one game, with --record or --bank, or where programs play: those play one by one; leave it out"
+        refuse_unused(option, why)
+    if HUMAN not in bots:
+        refuse_unused("browser", f"without {HUMAN} among the bots, who plays there")
+    if as_json:
+        refuse_unused("watch", "with --json, which is for programs; leave one of them out")
+    if _has_person(bots):
+        refuse_unused("watch", f"with {HUMAN} or {MCP}, who see the game; leave it out")
+    if games > 1:
+        refuse_unused("watch", "in several games; leave out --games, and choose one of them with --game")
 
 
 def _warn(text: str) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from salvo.cli.checked import Checked
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import Integer, progress_bar
 from salvo.errors import BotError
@@ -20,7 +19,7 @@ from salvo.programs.linux import cores
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo_lab.commands.failures import repeated_by
-from salvo_lab.commands.on_hosts import UNUSED, connected, hosts
+from salvo_lab.commands.on_hosts import connected, hosts
 from salvo_lab.intervals import DEVIATIONS
 from salvo_lab.simulation import played
 from salvo_lab.solo import SHOOTER, Boards, Cleared, Summary, summary
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster
 
 
-@click.command(cls=Checked, unused=UNUSED)
+@click.command()
 @click.argument("bot")
 @click.option("--boards", type=Integer(min=1), default=200, help="How many boards.")
 @click.option("--seed", default="0", help="Seed of the boards and of the bot.")

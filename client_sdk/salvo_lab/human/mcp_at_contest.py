@@ -7,9 +7,9 @@ from collections.abc import Callable
 from random import Random
 
 from salvo.client import GameReport
+from salvo.errors import SalvoError
 from salvo.events import Event
 from salvo.seat import Seat
-from salvo.unused_options import UnusedOption
 from salvo_lab.human import MCP
 
 #: Loaded when it plays, so that a missing extra is named, and not a plugin that cannot be loaded.
@@ -19,9 +19,7 @@ _TOOLS = "salvo_lab.human.mcp"
 def check(*, browser: bool) -> None:
     """Make sure that the extra is there; see :class:`salvo.client.ContestPlayer`."""
     if browser:
-        raise UnusedOption(
-            "unused_option", f"--browser does nothing for {MCP}, whose program calls tools; leave it out"
-        )
+        raise SalvoError("unused_option", f"--browser does nothing for {MCP}, whose program calls tools; leave it out")
     importlib.import_module(_TOOLS)
 
 

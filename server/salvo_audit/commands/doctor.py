@@ -9,13 +9,12 @@ from pathlib import Path
 
 import click
 
-from salvo.cli.checked import NO_TLS, Checked
+from salvo.cli.checked import refuse_unused_ca
 from salvo.cli.options import URL
 from salvo.cli.output import has_terminal, with_secret
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.net.tls import client_context
-from salvo.unused_options import Unused, unencrypted
 from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine, is_here
 from salvo_display.replay_text import counted
 from salvo_server.local_servers import RunningServer, running_servers
@@ -30,7 +29,7 @@ _STYLES = {
 }
 
 
-@click.command(cls=Checked, unused=[Unused("ca", lambda given: given["url"] and unencrypted("url")(given), NO_TLS)])
+@click.command()
 @click.argument("url", required=False, type=URL)
 @click.option(
     "--profile",
@@ -52,6 +51,8 @@ def doctor(url: str | None, profile: str | None, ca: Path | None, roster: Path |
     On the server's machine it finds the running server, and reads its status with the server's own account; anywhere
     else, give URL the user of a team's viewer, as mqtt://red.1@HOST, and SALVO_SECRET the team's secret.
     """
+    if url is not None:
+        refuse_unused_ca(url)
     settings = load_settings({}, config)
     if roster is not None:
         settings = settings.model_copy(update={"roster": roster})

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from salvo.cli.checked import Checked
+from salvo.cli.checked import refuse_unused
 from salvo.cli.output import Integer, Number
 from salvo.player import Bot
 from salvo.rules import RuleBook
-from salvo.unused_options import Unused, is_set
 from salvo_gateways.classic import END_SECONDS, ClassicRole, check, door
 from salvo_gateways.classic.bus import Bus
 from salvo_gateways.classic.caller import call_repeatedly
@@ -34,31 +33,36 @@ if TYPE_CHECKING:
     from salvo_lab.human.at_gateway import Place
 
 
-@click.command(
-    cls=Checked,
-    unused=[
-        Unused("listen", is_set("bus"), "with --bus, on which programs find each other; leave one of them out"),
-        Unused("listen", is_set("call"), "with --call, which connects to a program; leave one of them out"),
-        Unused("call", is_set("bus"), "with --bus, on which programs find each other; leave one of them out"),
-        Unused(
-            "call",
-            lambda given: given["role"] != ClassicRole.CLIENT,
-            "as server, which is called; say --role client, too",
-        ),
-        Unused("browser", lambda given: given["opponent"] != HUMAN, f"for a bot; name {HUMAN} as --opponent, too"),
-        Unused(
-            "end_seconds",
-            lambda given: given["opponent"] == HUMAN and given["rounds"] is None,
-            f"with --opponent {HUMAN}, who decides about the next game; leave it out",
-        ),
-        Unused("rounds", lambda given: given["role"] == ClassicRole.CLIENT, "as client: the server ends; leave it out"),
-        Unused(
-            "end_seconds",
-            lambda given: given["role"] == ClassicRole.CLIENT,
-            "as client: the server continues; leave it out",
-        ),
-    ],
-)
+class _Classic(click.Command):
+    """The command; a server that runs it parses its options first, so that is when they are refused."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            _refuse_unused(**ctx.params)
+        return rest
+
+
+def _refuse_unused(
+    *, bus: str | None, call: str | None, role: str, opponent: object, rounds: int | None, **_: object
+) -> None:
+    if bus is not None:
+        for option in ("listen", "call"):
+            refuse_unused(option, "with --bus, on which programs find each other; leave one of them out")
+    if call is not None:
+        refuse_unused("listen", "with --call, which connects to a program; leave one of them out")
+    if opponent != HUMAN:
+        refuse_unused("browser", f"for a bot; name {HUMAN} as --opponent, too")
+    elif rounds is None:
+        refuse_unused("end_seconds", f"with --opponent {HUMAN}, who decides about the next game; leave it out")
+    if role == ClassicRole.CLIENT:
+        refuse_unused("rounds", "as client: the server ends; leave it out")
+        refuse_unused("end_seconds", "as client: the server continues; leave it out")
+    else:
+        refuse_unused("call", "as server, which is called; say --role client, too")
+
+
+@click.command(cls=_Classic)
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4000", help="Where programs connect.")
 @click.option("--call", metavar="HOST:PORT", help="As client: where the program is that is a server.")
 @click.option(

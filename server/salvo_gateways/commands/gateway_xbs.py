@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
+from salvo.cli.checked import DEFAULT_BROKER, refuse_unused_ca
 from salvo.cli.options import CA, URL
 from salvo.cli.output import Integer
 from salvo.net.mqtt import BrokerUrl
@@ -25,7 +25,7 @@ from salvo_server.storage.roster import Roster, has_begun
 _NO_ROSTER: Final = Path("none")
 
 
-@click.command("xbs", cls=Checked, unused=[ca_rule("broker")])
+@click.command("xbs")
 @click.option(
     "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients connect."
 )
@@ -59,6 +59,7 @@ def command(
 
     The gateway runs on the server's machine, whose roster it adds its clients to, or anywhere with an open broker.
     """
+    refuse_unused_ca(broker)
     with _table_watch(broker, table, roster, ca) as watch:
         book = watch.open()
         opening = door(watch, book, title=title or f"Salvo {table}".strip(), most=most)

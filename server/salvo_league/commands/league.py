@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from salvo.cli.checked import DEFAULT_BROKER, Checked, Suggesting, ca_rule
+from salvo.cli.checked import DEFAULT_BROKER, Suggesting, refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, Number, host_account, print_table
 from salvo.cli.service_output import print_without_waiting
@@ -66,7 +66,7 @@ def league() -> None:
 league.add_command(show)
 
 
-@league.command(cls=Checked, unused=[ca_rule("urls")])
+@league.command()
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.argument("urls", metavar="[URL]...", nargs=-1, type=URL)
 @click.option(
@@ -98,6 +98,7 @@ def run(
     What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
     power failure, the same command goes on.
     """
+    refuse_unused_ca(*urls)
     if new is not None:
         _write(file, *new)
         return

@@ -13,11 +13,10 @@ from typing import Any, Final
 import click
 
 from salvo.atomic_file import replace_file
-from salvo.cli.checked import Checked
+from salvo.cli.checked import refuse_unused
 from salvo.cli.options import json_option
 from salvo.cli.output import print_table, write_page
 from salvo.errors import SalvoError
-from salvo.unused_options import Unused, is_set
 from salvo_display.replay_text import counted
 from salvo_display.replay_text import when as time_of
 from salvo_display.standings_page import page
@@ -31,13 +30,9 @@ from salvo_server.storage.journal.database import DatabaseReader
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
 _FILE: Final = click.Path(path_type=Path)
-_WITH_LOGS: Final = "with --logs, which needs no journal; leave one of them out"
 
 
-@click.command(
-    cls=Checked,
-    unused=[Unused(option, is_set("logs"), _WITH_LOGS) for option in ("journals", "config")],
-)
+@click.command()
 @click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]...")
 @click.option("--logs", is_flag=True, help="Count the signed logs FILE..., as salvo verify reads them.")
 @click.option(
@@ -69,6 +64,8 @@ def show(
 
     Exit code 1: a log does not hold; its games are left out, and the text names what is wrong.
     """
+    for option in ("journals", "config") if logs else ():
+        refuse_unused(option, "with --logs, which needs no journal; leave one of them out")
     findings: list[Finding] = []
     if files and not logs:
         raise click.UsageError("FILE is a signed log, for --logs; name a journal with --journal FILE|URL.")

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from salvo.cli.checked import refuse_unused
 from salvo.distribution import __version__
 from salvo.net.mqtt import without_password
-from salvo.unused_options import UnusedOption
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.local_servers import only_server
 from salvo_server.settings import ServerSettings, identity_path, load_settings, roster_path
@@ -74,8 +74,8 @@ def backup(file: Path, config: Path | None, no_database: bool, **given: Any) -> 
             "the journal is on PostgreSQL: copy it with pg_dump --format=custom --file=journal.dump DATABASE, and add "
             "--no-database and the server's --journal URL to back up the rest, with the journal's key",
         )
-    if no_database and not on_server:
-        raise UnusedOption("unused_option", "--no-database does nothing without a journal on PostgreSQL; leave it out")
+    if not on_server:
+        refuse_unused("no_database", "without a journal on PostgreSQL; leave it out")
     contents, running = _collect(settings, places)
     manifest = Manifest(
         version=__version__,

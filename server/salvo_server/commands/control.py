@@ -11,14 +11,13 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
-from salvo.cli.checked import DEFAULT_BROKER, NO_TLS, Checked
+from salvo.cli.checked import DEFAULT_BROKER, refuse_unused, refuse_unused_ca
 from salvo.cli.options import CA, URL
 from salvo.cli.output import host_account, table_name
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, MissingExtra, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.unused_options import Unused, is_set, unencrypted
 from salvo_display.opener import opener
 from salvo_server.hosting import HostAnswer, HostDesk, read_argument
 from salvo_server.screen_users import ScreenUsers
@@ -52,13 +51,7 @@ class _Action(click.Choice[str]):
         return str(super().convert(value, param, ctx))
 
 
-@click.command(
-    cls=Checked,
-    unused=[
-        Unused("ca", lambda given: unencrypted("url")(given) and unencrypted("command")(given), NO_TLS),
-        Unused("tables", is_set("browser"), "with --browser, whose page has all tables"),
-    ],
-)
+@click.command()
 @click.argument("command", type=_Action([action.value for action in m.HostAction]), required=False, metavar="COMMAND")
 @click.argument("url", required=False, metavar="URL", type=URL)
 @click.argument("arguments", nargs=-1)
@@ -107,7 +100,9 @@ def control(
     The host is an account of the roster: salvo teams add NAME --role host. It is in the URL, mqtt://NAME@HOST, or in
     SALVO_TEAM and SALVO_SECRET; at a terminal it asks for a secret that is missing. Everybody sees what it does.
     """
+    refuse_unused_ca(command, url)
     if browser:
+        refuse_unused("tables", "with --browser, whose page has all tables")
         if url is not None:
             raise click.UsageError("with --browser, the only argument is URL")
         return _open_page(command or DEFAULT_BROKER, ca)

@@ -7,12 +7,11 @@ from typing import Final
 
 import click
 
-from salvo.cli.checked import DEFAULT_BROKER, Checked
+from salvo.cli.checked import DEFAULT_BROKER, refuse_unused
 from salvo.cli.options import URL
 from salvo.cli.output import with_secret
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
-from salvo.unused_options import Unused
 from salvo_server.contest import DEFAULT_TABLE
 from salvo_server.local_servers import only_server, running_servers
 from salvo_server.settings import roster_if_any
@@ -23,16 +22,7 @@ from salvo_server.storage.roster import Roster, has_begun
 _ANSWER_SECONDS: Final = 5.0
 
 
-@click.command(
-    cls=Checked,
-    unused=[
-        Unused(
-            "roster",
-            lambda given: "@" in (given["broker"] or ""),
-            "with a URL that has a user, which is used; leave one of them out",
-        ),
-    ],
-)
+@click.command()
 @click.argument("broker", metavar="[URL]", required=False, type=URL, envvar="SALVO_BROKER")
 @click.option("--roster", type=click.Path(path_type=Path), envvar="SALVO_ROSTER", help="The server's roster.")
 @click.option("--standby", is_flag=True, help="Ask for the standby on this machine instead.")
@@ -43,6 +33,8 @@ def health(broker: str | None, roster: Path | None, standby: bool) -> None:
     roster, this uses one of the server's own read-only users; elsewhere the user in the URL,
     with the secret in SALVO_SECRET.
     """
+    if "@" in (broker or ""):
+        refuse_unused("roster", "with a URL that has a user, which is used; leave one of them out")
     if standby:
         waiting = [server.url for server in running_servers(roster_if_any(roster), standby=True)]
         if (broker is not None and str(BrokerUrl.parse(broker)) not in waiting) or not waiting:

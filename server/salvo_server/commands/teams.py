@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from salvo.cli.checked import Checked, Suggesting
+from salvo.cli.checked import Suggesting, refuse_unused
 from salvo.cli.options import json_option
 from salvo.cli.output import Integer, check_page, write_page
 from salvo.errors import SalvoError
 from salvo.net.addresses import split_web_url
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.roles_and_rights import Role
-from salvo.unused_options import Unused, is_unset
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
 from salvo_server.local_servers import RunningServer, reached_at, running_servers
 from salvo_server.settings import identity_path, roster_path
@@ -34,7 +33,6 @@ _PORT = 1883
 _MAX_WEB_ADDRESS = 200
 #: What lines have in place of an address that only the organiser knows.
 _SOMEWHERE = "mqtt://HOST:PORT"
-_NO_CARDS = [Unused("web", is_unset("cards"), "without --cards FILE, which it is about; leave it out")]
 
 
 def _with_cards(command: _Command) -> _Command:
@@ -79,17 +77,7 @@ def teams(ctx: click.Context, file: Path | None) -> None:
     ctx.obj = roster_path(file)  # not yet a roster, which would be made: the command may be refused
 
 
-@teams.command(
-    cls=Checked,
-    unused=[
-        *_NO_CARDS,
-        Unused(
-            "url",
-            lambda given: given["as_json"] and given["cards"] is None,
-            "with --json, whose lines have no address; leave it out",
-        ),
-    ],
-)
+@teams.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option(
     "--csv",
@@ -124,6 +112,8 @@ def add(
 
     A team plays; a watcher reads what is public; a referee also sees all boards.
     """
+    if as_json and cards is None:
+        refuse_unused("url", "with --json, whose lines have no address; leave it out")
     roster = Roster(path)
     entries = [RosterEntry(name, Role(role), SCREENS) for name in names]
     if table is not None:
@@ -151,7 +141,7 @@ def list_(path: Path) -> None:
         click.echo(f"{roster.path} has no names yet; salvo teams add NAME")
 
 
-@teams.command(cls=Checked, unused=_NO_CARDS)
+@teams.command()
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @_with_cards
 @click.pass_obj
@@ -261,6 +251,7 @@ def _venue(roster: Roster, cards: Path | None, given: BrokerUrl | None, web: str
         SalvoError: ``bad_url``, ``html_unwritable``, ``identity_key``.
     """
     if cards is None:
+        refuse_unused("web", "without --cards FILE, which it is about; leave it out")
         return None
     from salvo_server.cards import Venue
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from salvo.cli.checked import Checked, ca_rule
+from salvo.cli.checked import refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, has_terminal, table_name
 from salvo.errors import ConnectionLost
@@ -29,10 +29,7 @@ from salvo_watch.live_views import Watcher
 _POLL_SECONDS = 0.25
 
 
-@click.command(
-    cls=Checked,
-    unused=[ca_rule("url")],
-)
+@click.command()
 @click.argument("url", type=URL)
 @click.option(
     "--table", type=table_name, metavar="NAME", default="", help="Name of the table.  [default: the default table]"
@@ -60,6 +57,7 @@ def watch(
     The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, mqtt://NAME@HOST; at a terminal it asks for a
     secret that is missing. Watching uses a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
     """
+    refuse_unused_ca(url)
     watcher, users = _watcher(BrokerUrl.parse(url), table, ca, proof)
     live = has_terminal() and not as_json
     try:

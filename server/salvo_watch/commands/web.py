@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from salvo.cli.checked import DEFAULT_BROKER, Checked, ca_rule
+from salvo.cli.checked import DEFAULT_BROKER, refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import end_with_input, watch_line
 from salvo.cli.service_output import print_without_waiting
@@ -53,7 +53,7 @@ DEFAULT_LISTEN = "127.0.0.1:8080"
 MAX_CONNECTIONS = 4000
 
 
-@click.command(cls=Checked, unused=[ca_rule("urls")])
+@click.command()
 @click.argument("urls", metavar="[URL]...", nargs=-1, type=URL)
 @click.option("--listen", metavar="HOST:PORT", default=DEFAULT_LISTEN, show_default=True, help="Where browsers come.")
 @click.option(
@@ -124,6 +124,7 @@ def web(
     URL is mqtt://127.0.0.1:1883 by default. The account is a watcher's, or with --referee a referee's: in the URL, or
     in SALVO_TEAM and SALVO_SECRET.
     """
+    refuse_unused_ca(*urls)
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")
     if referee and not is_loopback(host_of(listen)):
