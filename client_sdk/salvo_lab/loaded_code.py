@@ -1,16 +1,20 @@
 """Which code bots run, by file, so that games of two versions of a bot are not added up.
 
-Of a Python bot that is its file and whatever it has imported from its folder so far; of a program, every file that its
-command names. Not seen is what a bot reads or executes by itself, what a program loads, and what is installed.
+Of a Python bot that is its file and whatever it imports from its folder: what its code names (:func:`code_of`), and
+what it has imported besides (:class:`LoadedCode`). Of a program, it is every file that its command names. Not seen is
+what a bot reads or executes by itself, what a program loads, and what is installed.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Final
 
@@ -77,6 +81,71 @@ def _folders_of(sources: Iterable[str], base: str) -> dict[str, str]:
     plain = [file for file in files if file.endswith(".py") and not revision_of(file)[0]]
     folders = {os.path.dirname(os.path.realpath(os.path.join(base, file))) for file in plain}
     return {folder: os.path.relpath(folder, base) for folder in folders}
+
+
+def code_of(source: str, base: str = "") -> dict[str, str]:
+    """Return the digests of a bot's code by file, as far as that is known before it plays.
+
+    Of a Python bot it is its file and the modules of its folder that it names, also where it imports them late, and
+    those that they name. There are none of a bot that git has, or that is installed.
+
+    Args:
+        base: the folder that files are named from.
+    """
+    if is_program(source):
+        return {name: digest for name in files_named(source, base) if (digest := digest_of(name, base))}
+    file, _ = split(source)
+    folders = _folders_of([source], base)
+    if not folders:
+        return {}
+    [(folder, called)] = folders.items()
+    todo, found = [os.path.realpath(os.path.join(base, file))], dict[str, str]()
+    while todo:
+        path = todo.pop()
+        name = os.path.normpath(os.path.join(called, os.path.relpath(path, folder)))
+        if name not in found and (digest := digest_of(path)):
+            found[name] = digest
+            todo += _files_imported(path, folder)
+    return found
+
+
+def has_code(source: str, name: str, base: str = "") -> bool:
+    """Whether a file may be a Python bot's: it is in its folder, or in one of those in it."""
+    path = os.path.realpath(os.path.join(base, name))
+    return any(
+        path.startswith(folder + os.sep) for folder in ([] if is_program(source) else _folders_of([source], base))
+    )
+
+
+def _files_imported(path: str, folder: str) -> Iterator[str]:
+    """Yield the files of a folder that a file of it imports by name."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whoever loads it is warned
+            tree = ast.parse(Path(path).read_bytes()) if path.endswith(".py") else ast.Module([], [])
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # it shows when it is loaded
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                yield from _files_of_module(folder, each.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            within = Path(folder)
+            if node.level:
+                within = Path(path).parents[min(node.level, len(Path(path).parents)) - 1]
+            for each in node.names:
+                parts = [*(node.module or "").split("."), each.name]
+                yield from _files_of_module(str(within), [part for part in parts if part])
+
+
+def _files_of_module(folder: str, parts: list[str]) -> Iterator[str]:
+    """Yield the files that importing a module by its name loads, its packages' first."""
+    for count in range(1, len(parts) + 1):
+        stem = os.path.join(folder, *parts[:count])
+        for suffix in all_suffixes():
+            for file in (os.path.join(stem, f"__init__{suffix}"), f"{stem}{suffix}"):
+                if os.path.isfile(file):
+                    yield os.path.realpath(file)
 
 
 def files_named(source: str, base: str = "") -> list[str]:

@@ -3,8 +3,7 @@
     league_file     the TOML file of a league
     league_lengths  the file for so many teams and so much time
     seating         which table a match gets, of one server or of several
-    league_record   what is recorded of a league, one line after the other
-    league_state    all that the record comes to: matches, tables, results, standings
+    league_state    all that the record comes to: matches, tables, results
     next_matches    who meets next
     director        decides what happens at the tables; no clock, no sockets
     table_desk      one table: what follows from what is seen there, and its host's commands
@@ -13,6 +12,8 @@
     all_brokers     all of these as one
     house_bots      built-in bots for seats that would stay empty
     run             all of that together
+
+Its schedules, record and standings are those of any series (:mod:`salvo_lab.series`).
 
 A league is beside the server, not in it: it acts as a host (SALVO-HOST) and reads what everybody may read. Whatever
 is killed, nothing is lost: a game is written down before it is opened and its result before the next one is. An

@@ -11,10 +11,10 @@ from typing import Final
 from salvo import messages as m
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
+from salvo.table_places import cell_of
 from salvo_league.one_broker import OneBroker
 from salvo_league.table_desk import TableCommand
 from salvo_league.table_views import TableView
-from salvo_server.table_places import cell_of
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class AllBrokers:
         """Prepare everything; nothing is sent before the first :meth:`look`.
 
         Args:
-            brokers: by the cell's name, as :func:`~salvo_server.table_places.cells_of` returns them.
+            brokers: by the cell's name, as :func:`~salvo.table_places.cells_of` returns them.
             name: the host's, on the roster.
             places: all tables.
 

@@ -15,15 +15,15 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.messages import HostAction, State
-from salvo_lab.tournament.schedule import Match
+from salvo.table_places import cell_of, place_of
+from salvo_lab.series.lines import Annulled, Assigned, Back, Began, Closing, LeagueLine, LeagueResult, Plain, Voided
+from salvo_lab.series.schedule import Match
 from salvo_league.league_file import OVER_SECONDS, LeagueError, LeagueFormat
-from salvo_league.league_record import Annulled, Assigned, Back, Began, Closing, LeagueLine, LeagueResult, Plain, Voided
 from salvo_league.league_state import LeagueState
 from salvo_league.next_matches import next_on_ladder, next_round
 from salvo_league.seating import best_place
 from salvo_league.table_desk import MAX_TEAMS, TableCommand, TableDesk
 from salvo_league.table_views import TableView
-from salvo_server.table_places import cell_of, place_of
 
 #: The default table: where teams come in, and where those play whose clients know no seats. Each cell has its own.
 HALL: Final = ""
@@ -140,7 +140,7 @@ class Director:
     @property
     def waiting(self) -> list[str]:
         """Teams that are there and have no game to play."""
-        busy = {name for match in self.book.open_matches for name in match.bots}
+        busy = {name for match in self.book.open_matches for name in match.teams}
         return [team for team in self.teams if team not in busy]
 
     def busy(self) -> list[str]:
@@ -266,7 +266,7 @@ class Director:
 
     def _result(self, desk: TableDesk, line: Assigned) -> LeagueResult | None:
         """Return what a table shows; None while it is not all of one game."""
-        teams, view = self.book.matches[line.assigned].bots, desk.view
+        teams, view = self.book.matches[line.assigned].teams, desk.view
         stats = view.stats
         winners = {name for name, one in stats.items() if one.place == 1}
         if winners != set(view.winners or ()) or not set(stats) <= set(line.teams) or len(stats) < 2:
@@ -276,22 +276,22 @@ class Director:
         absent = tuple(team not in stats for team in teams)
         return LeagueResult(
             line.assigned,
-            desk.at,
-            line.game,
             teams,
             tuple(stats[team].place if team in stats else len(stats) + 1 for team in teams),
             tuple(stats[team].shots if team in stats else 0 for team in teams),
             tuple(stats[team].hits if team in stats else 0 for team in teams),
             view.resolved[1],
+            desk.at,
+            line.game,
             absent,
         )
 
     def _forfeit(self, match: Match, at: str, game: int) -> LeagueResult:
         """Return the result of a match to which one team came, or none."""
-        there, none = self.book.closing.get(match.number, ()), (0,) * len(match.bots)
-        places = tuple(1 if team in there else 2 for team in match.bots)
-        absent = tuple(team not in there for team in match.bots)
-        return LeagueResult(match.number, at, game, match.bots, places, none, none, 0, absent)
+        there, none = self.book.closing.get(match.number, ()), (0,) * len(match.teams)
+        places = tuple(1 if team in there else 2 for team in match.teams)
+        absent = tuple(team not in there for team in match.teams)
+        return LeagueResult(match.number, match.teams, places, none, none, 0, at, game, absent)
 
     def _annul(self) -> None:
         """Note which games hosts have annulled since, before anything else is drawn."""
@@ -432,7 +432,7 @@ class Director:
 
     def _assign(self) -> None:
         for match in self.book.pending:
-            teams = tuple(team for team in match.bots if team not in self.book.away)
+            teams = tuple(team for team in match.teams if team not in self.book.away)
             if len(teams) < 2:
                 self._store(Closing(match.number, teams))
                 self._store(self._forfeit(match, HALL, 0))

@@ -24,6 +24,8 @@ from salvo import messages as m
 from salvo.chat_text import clean_text
 from salvo.errors import SalvoError, WireError
 from salvo.topics import check_name
+from salvo_lab.series.lines import SeriesKind
+from salvo_lab.series.record import SeriesRecord, record_path
 from salvo_lab.tournament.file import Integer, Kind, Model, Seed, number
 from salvo_server.game_lengths import longest, turns_of
 
@@ -36,8 +38,8 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``bad_results``: a record that is not of this one; ``league_in_use``;
-    ``no_hosts``; ``rosters_differ``: one of several servers does not know a team.
+    """``bad_league``: a file that is no league; ``no_hosts``; ``rosters_differ``: one of several servers does not know
+    a team.
     """
 
 
@@ -174,6 +176,17 @@ class League(Model):
         together = min(games, len(self.tables))
         longest_game = game * longest(together)
         return rounds * math.ceil(games / together) * (longest_game + self.result_seconds + CHANGE_SECONDS)
+
+    def record(self, file: Path) -> SeriesRecord:
+        """Open or make the record of this league, whose file is given.
+
+        Raises:
+            SeriesError: ``league_in_use``: another process plays this league; ``bad_results``: it is of another league,
+                or of a changed one, or it cannot be written.
+        """
+        same = self.model_dump(mode="json", include={"name", "format", "rounds", "table_size", "seed"})
+        path = record_path(file, SeriesKind.LEAGUE)
+        return SeriesRecord(path, SeriesKind.LEAGUE, same, more={"fills": list(self.fill)}, seed=self.seed)
 
     def with_seed(self, seed: str) -> Self:
         """Return the same league with the seed that was drawn for it."""

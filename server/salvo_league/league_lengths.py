@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import Final, Self
 
-from salvo_lab.tournament.schedule import sizes_of_tables
+from salvo_lab.series.schedule import sizes_of_tables
 from salvo_league.league_file import CHANGE_SECONDS, MIN_MINUTES, League, LeagueError, LeagueFormat
 from salvo_server.game_lengths import duration, longest, turns_of
 

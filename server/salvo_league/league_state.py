@@ -4,42 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from salvo.chat_text import MAX_TEXT_LENGTH
-from salvo_game.standings.points_and_ratings import Counting, Rating, Score
-from salvo_lab.tournament.schedule import Match
-from salvo_league.league_file import League, LeagueFormat
-from salvo_league.league_record import (
+from salvo.table_places import table_of
+from salvo_game.standings.points_and_ratings import Rating
+from salvo_lab.series.lines import (
     Annulled,
     Assigned,
     Back,
     Began,
     Closing,
     Drawn,
-    LeagueLine,
     LeagueResult,
     Plain,
+    SeriesLine,
     Voided,
 )
-from salvo_server.table_places import table_of
+from salvo_lab.series.schedule import Match
+from salvo_lab.series.standings import SeriesRow, SeriesStandings, league, points, standings_of_matches
+from salvo_league.league_file import League, LeagueFormat
 
 #: A team that did not come this often in a row is not seated until it is back.
 MAX_MISSES: Final = 2
-
-
-@dataclass(slots=True)
-class LeagueRow(Score):
-    """A line of the table. A bye counts as a match won, and so does a match to which nobody else came.
-
-    Attributes:
-        missed: matches that it did not come to.
-        fills: whether it is a built-in bot that fills seats.
-    """
-
-    missed: int = 0
-    fills: bool = False
 
 
 class LeagueState:
@@ -59,7 +46,7 @@ class LeagueState:
         began: in epoch seconds; None before the first round.
     """
 
-    def __init__(self, league: League, lines: Iterable[LeagueLine], *, filling: bool = False) -> None:
+    def __init__(self, league: League, lines: Iterable[SeriesLine], *, filling: bool = False) -> None:
         self.league = league
         self.filling = filling
         self.matches: dict[int, Match] = {}
@@ -72,18 +59,17 @@ class LeagueState:
         self.teams: dict[str, None] = {}
         self.round = 0
         self.began: int | None = None
-        self._counting = Counting(LeagueRow)
-        self._unplayed: Counter[str] = Counter()  # matches won without a game
+        self._standings: SeriesStandings | None = None  # after all lines so far
         self._misses: Counter[str] = Counter()  # in a row
-        self._missed: Counter[str] = Counter()
         self._matches: Counter[str] = Counter()  # that were drawn for a team
         self._found_plain: Counter[str] = Counter()  # how often, since it has followed a seat
         self._plain_through: dict[str, int] = {}  # by team, the last of its matches in which it gets no seat
         for line in lines:
             self.add(line)
 
-    def add(self, line: LeagueLine) -> None:
+    def add(self, line: SeriesLine) -> None:
         """Take in one more line."""
+        self._standings = None
         match line:
             case Began(began):
                 self.began = began
@@ -91,7 +77,6 @@ class LeagueState:
                 self.round = number
                 for place, teams in enumerate(matches):
                     self.matches[first + place] = Match(first + place, number, teams)
-                    self._unplayed.update(teams if len(teams) == 1 else ())
                     self._matches.update(teams if len(teams) > 1 else ())
                 names = {name for teams in matches for name in teams}
                 self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
@@ -105,16 +90,12 @@ class LeagueState:
             case LeagueResult(number):
                 self.results[number] = line
                 self._leave_table(number)
-                if line.absent.count(False) > 1:
+                if len(line.there) > 1:
                     self.played[line.table, line.game] = number
-                self._count(self._counting, line)
                 for team, absent in zip(line.teams, line.absent, strict=True):
                     if table_of(line.table) and not absent:
                         del self._found_plain[team]
                     self._misses[team] = self._misses[team] + 1 if absent else 0
-                    self._missed[team] += absent
-                if line.absent.count(False) == 1:
-                    self._unplayed[line.teams[line.absent.index(False)]] += 1
             case Plain(team):
                 self._found_plain[team] += 1
                 self._plain_through[team] = self._matches[team] + self._found_plain[team] - 1
@@ -122,9 +103,6 @@ class LeagueState:
                 self._misses[team] = 0
             case Annulled(number, by):
                 self.annulled[number] = by
-                self._counting = Counting(LeagueRow)  # every later rating follows from the earlier ones
-                for result in self.results.values():
-                    self._count(self._counting, result)
 
     def _leave_table(self, match: int) -> None:
         self.closing.pop(match, None)
@@ -148,7 +126,7 @@ class LeagueState:
     @property
     def open_matches(self) -> list[Match]:
         """Matches without a result, in their order; a bye needs none."""
-        return [match for match in self.matches.values() if len(match.bots) > 1 and match.number not in self.results]
+        return [match for match in self.matches.values() if len(match.teams) > 1 and match.number not in self.results]
 
     @property
     def pending(self) -> list[Match]:
@@ -163,8 +141,8 @@ class LeagueState:
 
     def points(self, teams: Iterable[str]) -> dict[str, float]:
         """Return the points of some teams."""
-        scores = self._counting.scores
-        return {name: self._unplayed[name] + (scores[name].points if name in scores else 0.0) for name in teams}
+        counted = (result for number, result in self.results.items() if number not in self.annulled)
+        return points(teams, self.matches.values(), counted)
 
     def notice(self, *, over: bool) -> str:
         """Return what teams and spectators in the hall should know."""
@@ -179,23 +157,15 @@ class LeagueState:
 
     def rating(self, team: str) -> Rating:
         """Return how good a team is, also one that has not played."""
-        score = self._counting.scores.get(team)
-        return Rating() if score is None else score.rating
+        return next((row.rating for row in self.rows() if row.name == team), Rating())
 
-    def rows(self) -> list[LeagueRow]:
+    def standings(self) -> SeriesStandings:
+        """Return what the league has come to."""
+        if self._standings is None:
+            series = league(self.league.name, self.league.format.value, self.earlier, self.league.fill)
+            self._standings = standings_of_matches(series, self.earlier, self.results, self.annulled)
+        return self._standings
+
+    def rows(self) -> list[SeriesRow]:
         """Return the table, best first."""
-        fill = self.league.fill
-        counting = Counting(lambda name: LeagueRow(name, missed=self._missed[name], fills=name in fill), self.teams)
-        for number in sorted(self.results):
-            self._count(counting, self.results[number])
-        for name, row in counting.scores.items():
-            row.points += self._unplayed[name]
-        return counting.ranked()
-
-    def _count(self, counting: Counting[LeagueRow], result: LeagueResult) -> None:
-        """Count the game of those who were there, unless it is annulled; who was not neither wins nor loses by it."""
-        there = [seat for seat, absent in enumerate(result.absent) if not absent]
-        if len(there) > 1 and result.result not in self.annulled:
-            names = [result.teams[seat] for seat in there]
-            figures = ([figure[seat] for seat in there] for figure in (result.places, result.shots, result.hits))
-            counting.add(names, *figures)
+        return self.standings().rows

@@ -1,21 +1,13 @@
-"""Who meets next: the tournament's rounds, with built-in bots where seats would stay empty, and the ladder."""
+"""Who meets next in a league: rounds, with built-in bots where seats would stay empty, or the game of a ladder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from salvo_lab.tournament.schedule import Match, meetings, mixed_round, swiss_round
+from salvo_lab.series.lines import Drawn
+from salvo_lab.series.schedule import Match, ladder_match, meetings, mixed_round, swiss_round
 from salvo_league.league_file import LeagueFormat
-from salvo_league.league_record import Drawn
 from salvo_league.league_state import LeagueState
-
-#: Difference in rating that weighs as much as having waited longest of all.
-RATING_SCALE: Final = 5.0
-#: A meeting in one of a team's last games weighs as much as this difference in rating.
-AGAIN: Final = 2.5
-#: Games of a ladder in which somebody was met lately.
-LATELY: Final = 3
 
 
 def next_round(book: LeagueState, teams: Sequence[str]) -> Drawn | None:
@@ -37,7 +29,7 @@ def next_round(book: LeagueState, teams: Sequence[str]) -> Drawn | None:
         if not unmet(book, teams):
             return None
         matches = mixed_round(number, first, names, earlier, league.seed, league.table_size)
-    return Drawn(number, first, tuple(match.bots for match in matches))
+    return Drawn(number, first, tuple(match.teams for match in matches))
 
 
 def unmet(book: LeagueState, teams: Sequence[str]) -> bool:
@@ -52,31 +44,11 @@ def fillers(book: LeagueState, teams: int) -> list[str]:
 
 
 def next_on_ladder(book: LeagueState, since: Mapping[str, float]) -> Drawn:
-    """Return a game of those who wait: who waits longest, with those who are nearest in rating.
-
-    Who waits longest always plays, so nobody waits for more games to begin than there are others. Of the others, a
-    smaller difference in rating counts for them, a longer wait does, and not to have been met lately.
+    """Return a game of those who wait.
 
     Args:
         since: when they began to wait, two or more.
     """
-    ordered = sorted(since, key=lambda name: (since[name], name))
-    first = ordered[0]
-    longest = max(since.values()) - since[first]
-    rating = {name: book.rating(name).mu for name in ordered}
-    met = _met_lately(book, first)
-
-    def distance(name: str) -> float:
-        waited = (max(since.values()) - since[name]) / longest if longest else 0.0
-        return abs(rating[name] - rating[first]) / RATING_SCALE + AGAIN / RATING_SCALE * met.count(name) - waited
-
-    others = sorted(ordered[1:], key=distance)[: book.league.table_size - 1]
-    filling = fillers(book, 1 + len(others))
-    number = book.round + 1
-    return Drawn(number, len(book.matches) + 1, ((first, *others, *filling),))
-
-
-def _met_lately(book: LeagueState, team: str) -> list[str]:
-    """Return whom a team has met in its last games, once for each."""
-    own = [match.bots for match in book.matches.values() if team in match.bots][-LATELY:]
-    return [name for bots in own for name in bots if name != team]
+    rating = {name: book.rating(name).mu for name in since}
+    teams = ladder_match(since, rating, book.earlier, book.league.table_size)
+    return Drawn(book.round + 1, len(book.matches) + 1, ((*teams, *fillers(book, len(teams))),))

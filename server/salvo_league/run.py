@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from salvo.codec.announcements import LEAGUE
+from salvo_lab.series.lines import LeagueLine
+from salvo_lab.series.record import SeriesRecord
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.director import Director, Store
-from salvo_league.league_record import LeagueLine, LeagueRecord
 from salvo_league.spectators import league_shown
 
 #: How often it looks at the tables when nothing is heard.
@@ -22,25 +23,25 @@ _LONGEST_SECONDS: Final = 10.0
 
 def play_league(
     director: Director,
-    record: LeagueRecord,
+    record: SeriesRecord,
     cells: AllBrokers,
     report: Callable[[LeagueLine], None],
     waiting: Callable[[list[str], list[str]], None],
 ) -> None:
-    """Play until the league is over; every line is on the disk before ``told`` is called with it.
+    """Play until the league is over; every line is on the disk before ``report`` is called with it.
 
     Args:
         waiting: called at every look with the teams that have no game to play, and with the tables where others play.
 
     Raises:
-        LeagueError: ``bad_results``: the record cannot be written.
+        SeriesError: ``bad_results``: the record cannot be written.
         ConnectionLost: the broker refuses this client, or another program runs as this host.
     """
     while not director.over:
         views = cells.look(_LOOK_SECONDS)
         for output in director.step(time.monotonic(), time.time(), views):
             if isinstance(output, Store):
-                record.add(output.line)
+                record.add([output.line])
                 report(output.line)
             else:
                 cells.act(output)

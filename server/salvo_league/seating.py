@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from salvo.messages import SeatGiven
-from salvo_server.table_places import cell_of, table_of
+from salvo.table_places import cell_of, table_of
 
 
 def seat_at(place: str | None, cell: str, brokers: Mapping[str, str]) -> SeatGiven | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.codec.announcements import LEAGUE
-from salvo_lab.tournament.schedule import Match
+from salvo_lab.series.schedule import Match
 from salvo_league.league_file import LeagueFormat
 from salvo_league.league_state import LeagueState
 
@@ -37,7 +37,7 @@ def league_shown(book: LeagueState, rules: str, epoch: float, *, over: bool) -> 
         left=None if over else _seconds_left(book, rules, matches, epoch),
         matches=tuple(
             m.LeagueMatch(
-                match.bots,
+                match.teams,
                 tables.get(match.number),
                 book.results[match.number].places if match.number in book.results else (),
             )
@@ -70,7 +70,7 @@ def _seconds_left(book: LeagueState, rules: str, matches: Sequence[Match], epoch
         left = book.began + whole - epoch
     else:
         rounds = league.rounds or math.ceil((teams - 1) / (min(league.table_size, teams) - 1))
-        done = sum(len(match.bots) == 1 or match.number in book.results for match in matches)
+        done = sum(len(match.teams) == 1 or match.number in book.results for match in matches)
         played = book.round - 1 + (done / len(matches) if matches else 0)
         left = whole * (1 - played / rounds)
     return 60 * math.ceil(max(0.0, left) / 60)

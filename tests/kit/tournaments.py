@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from salvo_lab.series.lines import TournamentGame
 from salvo_lab.tournament.file import Tournament
-from salvo_lab.tournament.games import TournamentGame
 
 BOTS = """
 import ctypes, os, sys, time
@@ -97,9 +97,9 @@ def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -
     nobody = tuple(() for _ in bots)
     zeros = tuple(0 for _ in bots)
     return TournamentGame(
-        match=match,
+        result=match,
         index=index,
-        bots=tuple(bots),
+        teams=tuple(bots),
         players=tuple(bots),
         seed="1",
         game=1,
@@ -112,4 +112,5 @@ def played(match: int, index: int, bots: Sequence[str], places: Sequence[int]) -
         seconds=tuple(0.0 for _ in bots),
         longest=tuple(0.0 for _ in bots),
         decisions=zeros,
+        versions=tuple("" for _ in bots),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo_lab.tournament.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
+from salvo_lab.series.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 
 
 @pytest.fixture

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kit.tournaments import played
+from kit.tournaments import played, tournament
 from salvo.errors import BotError
+from salvo_lab.loaded_code import digest_of
+from salvo_lab.series.lines import TournamentGame
+from salvo_lab.series.record import SeriesError
 from salvo_lab.simulation import stream
 from salvo_lab.templates import FOLDER
-from salvo_lab.tournament.file import Tournament, TournamentError, load_tournament
-from salvo_lab.tournament.games import GamesFile, TournamentGame
+from salvo_lab.tournament.file import Tournament, load_tournament
+from salvo_lab.tournament.games import GamesFile
 from salvo_lab.tournament.run import play_tournament
 
 FILES = {
@@ -61,9 +65,8 @@ def played_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         cup = load_tournament(Path("cup.toml"))
-        file = GamesFile(Path("cup.games.jsonl"), cup.fingerprint(), seed="1")
-        play_tournament(Path("cup.toml"), cup, file, 1, lambda count: None)
-        file.close()
+        with closing(_opened(cup)) as file:
+            play_tournament(Path("cup.toml"), cup, file, 1, lambda count: None)
         assert [game.strikes for game in file.games] == [((), ())] * 2
     return folder
 
@@ -75,13 +78,29 @@ def cup(played_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> T
     return load_tournament(Path("cup.toml"))
 
 
+def _opened(cup: Tournament) -> GamesFile:
+    return GamesFile(Path("cup.games.jsonl"), cup)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("name", [*(f"bots/{name}" for name in LOADED), "program.py", "weights.bin"])
-def test_a_tournament_is_not_resumed_when_code_of_a_bot_has_changed(name: str, cup: Tournament) -> None:
-    with open(name, "a") as file:
-        file.write("\n# changed")
-    with pytest.raises(TournamentError, match=rf"bad_results: .* played before {name} changed; .* --fresh, which sets"):
-        GamesFile(Path("cup.games.jsonl"), cup.fingerprint())
+@pytest.mark.parametrize(
+    ("name", "bot"),
+    [*((f"bots/{name}", "mine") for name in LOADED), ("program.py", "program"), ("weights.bin", "program")],
+)
+def test_games_of_a_bot_count_no_more_when_its_code_has_changed_until_it_is_what_it_was(
+    name: str, bot: str, cup: Tournament
+) -> None:
+    before = Path(name).read_text()
+    Path(name).write_text(f"{before}\n# changed")
+    with closing(_opened(cup)) as file:
+        assert (file.replaced, file.games, len(file.lines)) == ([bot], [], 4)
+        file.add_games([played(1, 0, ("mine", "program"), (1, 2))])
+    Path(name).write_text(before)
+    with closing(_opened(cup)) as file:
+        assert (file.replaced, len(file.games)) == ([bot], 2)
+        file.enter()
+    with closing(_opened(cup)) as file:
+        assert (file.replaced, len(file.games)) == ([], 2)
 
 
 @pytest.mark.long
@@ -89,26 +108,39 @@ def test_a_tournament_is_not_resumed_when_code_of_a_bot_has_changed(name: str, c
 def test_a_tournament_is_resumed_when_what_has_changed_is_no_code_of_a_bot(name: str, cup: Tournament) -> None:
     with open(name, "a") as file:
         file.write("\n# changed")
-    resumed = GamesFile(Path("cup.games.jsonl"), cup.fingerprint())
-    resumed.close()
-    assert len(resumed.games) == 2
+    with closing(_opened(cup)) as resumed:
+        assert (resumed.replaced, len(resumed.games)) == ([], 2)
 
 
-def test_games_with_other_code_than_those_before_are_not_written(tmp_path: Path) -> None:
-    file = GamesFile(tmp_path / "games.jsonl", {})
+@pytest.mark.long
+def test_code_that_a_bot_was_seen_to_load_by_another_way_is_part_of_its_version(cup: Tournament) -> None:
+    found = Path("bots/other.py")
+    for text in ("", "# changed", "# changed again"):
+        found.write_text(text)
+        with closing(_opened(cup)) as file:
+            assert (file.replaced, bool(file.games)) == ((["mine"], False) if text else ([], True))
+            game = played(1, 2, ("mine", "program"), (1, 2))
+            file.add_games([replace(game, code={"bots/other.py": digest_of("bots/other.py")})])
+        with closing(_opened(cup)) as file:
+            assert (file.replaced, bool(file.games)) == ([], True)
+
+
+def test_games_with_other_code_than_that_of_the_bots_versions_are_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.py").write_text("import helper\n")
+    Path("helper.py").write_text("")
+    code = {name: digest_of(name) for name in ("a.py", "helper.py")}
 
     def game(index: int, **code: str) -> TournamentGame:
-        return TournamentGame(**{**_fields(played(1, index, ("a", "b"), (1, 2))), "code": code})
+        return replace(played(1, index, ("a", "b"), (1, 2)), code=code)
 
-    file.add([game(0, helper="1"), game(1)])
-    with pytest.raises(TournamentError, match=r"bad_results: .*: helper changed while games were played"):
-        file.add([game(2, other="1"), game(3, helper="2"), game(4)])
-    file.close()
-    assert [game.index for game in file.games] == [0, 1, 2]
-
-
-def _fields(game: TournamentGame) -> dict[str, Any]:
-    return {name: getattr(game, name) for name in TournamentGame.__slots__}
+    with closing(GamesFile(Path("games.jsonl"), tournament(bots={"a": "a.py", "b": "random"}))) as file:
+        file.add_games([game(0, **code), game(1)])
+        with pytest.raises(SeriesError, match=r"bad_results: .*: helper.py changed while games were played; start it"):
+            file.add_games([game(2), game(3, **{"helper.py": "2"}), game(4)])
+        assert [game.index for game in file.games] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

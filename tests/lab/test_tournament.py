@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -17,13 +19,16 @@ from salvo.bot_sources import make
 from salvo.rules import own_seed
 from salvo_game.standings.points_and_ratings import points_of
 from salvo_lab import arena
-from salvo_lab.tournament.file import Format, TournamentError, load_tournament
-from salvo_lab.tournament.games import GamesFile, TournamentGame, read_games
-from salvo_lab.tournament.page import page
+from salvo_lab.series.lines import SeriesResult, TournamentGame
+from salvo_lab.series.page import page
+from salvo_lab.series.record import SeriesError
+from salvo_lab.series.schedule import Match, swiss_round
+from salvo_lab.series.standings import SeriesStandings, points, standings
+from salvo_lab.tournament.file import Format, Tournament, TournamentError, load_tournament
+from salvo_lab.tournament.games import GamesFile
+from salvo_lab.tournament.pairings import games_of, number_of_games, schedule, whole_schedule
 from salvo_lab.tournament.playing import play_games
-from salvo_lab.tournament.run import play_tournament, schedule
-from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
-from salvo_lab.tournament.standings import points_by_bot, standings
+from salvo_lab.tournament.run import play_tournament, stand
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def test_bots_take_every_seat_equally_often_and_no_fleet_is_dealt_twice() -> Non
 def test_a_round_robin_has_every_pair_once() -> None:
     matches = whole_schedule(tournament(names=named(8)))
     assert matches is not None
-    assert len({frozenset(match.bots) for match in matches}) == len(matches) == 28
+    assert len({frozenset(match.teams) for match in matches}) == len(matches) == 28
 
 
 @pytest.mark.parametrize(("count", "seats"), [(2, None), (3, 3), (7, 3), (9, 4), (10, 4), (64, 8)])
@@ -60,7 +65,7 @@ def test_tables_are_of_nearly_equal_size_and_leave_nobody_out(count: int, seats:
     matches = whole_schedule(given)
     assert matches is not None
     for number in range(1, 6):
-        tables = [match.bots for match in matches if match.round == number]
+        tables = [match.teams for match in matches if match.round == number]
         assert sorted(bot for table in tables for bot in table) == sorted(given.bots)
         sizes = {len(table) for table in tables}
         assert max(sizes) - min(sizes) <= 1
@@ -77,28 +82,28 @@ def test_in_swiss_nobody_meets_anybody_twice_or_has_two_byes_while_that_can_be(c
     certain = rounds // 2 + 1  # later a pairing without repetition need not exist
     for number in range(1, certain + 1):
         pairs = swiss_round(number, len(matches) + 1, points, matches, seed)
-        assert sorted(bot for match in pairs for bot in match.bots) == sorted(points)
+        assert sorted(bot for match in pairs for bot in match.teams) == sorted(points)
         assert [match.number for match in pairs] == list(range(len(matches) + 1, len(matches) + 1 + len(pairs)))
         matches += pairs
         for match in pairs:
-            points[luck.choice(match.bots)] += 1
-    met = Counter(frozenset(match.bots) for match in matches)
+            points[luck.choice(match.teams)] += 1
+    met = Counter(frozenset(match.teams) for match in matches)
     assert set(met.values()) == {1}
-    assert sum(len(match.bots) == 1 for match in matches) == (certain if count % 2 else 0)
+    assert sum(len(match.teams) == 1 for match in matches) == (certain if count % 2 else 0)
 
 
 def test_a_swiss_round_pairs_equal_points_and_gives_the_last_the_bye() -> None:
     points = {"a": 3.0, "b": 3.0, "c": 1.5, "d": 1.5, "e": 0.0}
-    pairs = [match.bots for match in swiss_round(4, 1, points, [], "1")]
+    pairs = [match.teams for match in swiss_round(4, 1, points, [], "1")]
     assert [set(pair) for pair in pairs[:2]] == [{"a", "b"}, {"c", "d"}]
     assert pairs[2] == ("e",)
 
 
 def test_a_bye_counts_as_a_match_won_and_is_no_game() -> None:
     given = tournament(names=named(3), format=Format.SWISS, games=4)
-    [bye] = [match for match in schedule(given, []) if len(match.bots) == 1]
+    [bye] = [match for match in schedule(given, [])[0] if len(match.teams) == 1]
     assert list(games_of(bye, given)) == []
-    assert points_by_bot(given, [bye], [])[bye.bots[0]] == 4
+    assert points(given.bots, [bye], [], games=4)[bye.teams[0]] == 4
     assert number_of_games(given) == 8
 
 
@@ -120,12 +125,16 @@ def test_a_players_points_are_the_share_of_opponents_it_beats(places: tuple[int,
     assert sum(points_of(places)) == len(places) / 2
 
 
+def _stand(given: Tournament, matches: list[Match], games: Sequence[SeriesResult]) -> SeriesStandings:
+    return standings(stand(given).series, matches, games)
+
+
 def test_equal_points_are_ranked_by_opponents_strength_or_share_a_place() -> None:
     given = tournament(names=("a", "b", "c", "d"), games=1)
     games = [played(1, 0, ("a", "b"), (1, 2)), played(2, 0, ("c", "d"), (1, 2)), played(3, 0, ("b", "d"), (1, 2))]
-    table = standings(given, [], games, 3).rows
+    table = _stand(given, [], games).rows
     assert [(row.name, row.place) for row in table] == [("a", 1), ("b", 1), ("c", 3), ("d", 4)]
-    assert [row.place for row in standings(given, [], [], 3).rows] == [1, 1, 1, 1]
+    assert [row.place for row in _stand(given, [], []).rows] == [1, 1, 1, 1]
 
 
 # --- strikes ----------------------------------------------------------------------------------------------------
@@ -135,19 +144,16 @@ def _play(tmp_path: Path, bots: dict[str, str], *, jobs: int = 1, **settings: ob
     given = tournament(bots=bots, **settings)
     path = tmp_path / "cup.toml"
     path.write_text("")
-    file = GamesFile(tmp_path / "cup.games.jsonl", given.fingerprint())
-    try:
+    with closing(GamesFile(tmp_path / "cup.games.jsonl", given)) as file:
         play_tournament(path, given, file, jobs, lambda count: None)
-    finally:
-        file.close()
-    _, games = read_games(tmp_path / "cup.games.jsonl", given.fingerprint())
-    return sorted(games, key=lambda game: game.index)
+    with closing(GamesFile(tmp_path / "cup.games.jsonl", given)) as file:
+        return sorted(file.games, key=lambda game: game.index)
 
 
 def _play_two(first: str, second: str, **given: object) -> list[TournamentGame]:
     """Play all games of two bots."""
     cup = tournament(bots={"a": first, "b": second}, **given)
-    [match] = schedule(cup, [])
+    [[match], _] = schedule(cup, [])
     return [game for games in play_games(cup, list(games_of(match, cup)), 1) for game in games]
 
 
@@ -168,7 +174,7 @@ def test_bots_that_fail_lose_each_game_and_nobody_else_does(bots: Path, tmp_path
     games = _play(tmp_path, {**sources, "fine": "hunter"}, format=Format.FREE_FOR_ALL, games=1, time=limits)
     assert len(games) == 1
     for game in games:
-        for bot, strikes, place, forfeited in zip(game.bots, game.strikes, game.places, game.forfeited, strict=True):
+        for bot, strikes, place, forfeited in zip(game.teams, game.strikes, game.places, game.forfeited, strict=True):
             if bot in causes:
                 assert causes[bot] in strikes[0]
                 assert (place > 1, forfeited) == (True, True)
@@ -192,7 +198,7 @@ def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Pat
         ("DeafOnce", ": KeyError: 'once'"),
     ):
         for game in _play_two(f"{bots}:{kind}", "random", games=2):
-            [error] = game.strikes[game.bots.index("a")]
+            [error] = game.strikes[game.teams.index("a")]
             assert cause in error
             assert game.forfeited == (False, False)
 
@@ -212,29 +218,36 @@ def test_a_game_without_strikes_is_the_one_that_play_shows(rules: str) -> None:
 def test_a_tournaments_games_are_the_same_with_any_number_of_processes(tmp_path: Path) -> None:
     here = _play_two("hunter", "random", games=6)
     there = _play(tmp_path, {"a": "hunter", "b": "random"}, games=6, jobs=2)
-    untimed = [[replace(game, seconds=(), longest=()) for game in games] for games in (here, there)]
+    unmeasured, no = (0.0, 0.0), ("", "")
+    untimed = [
+        [replace(game, seconds=unmeasured, longest=unmeasured, versions=no) for game in games]
+        for games in (here, there)
+    ]
     assert untimed[0] == untimed[1]
 
 
 # --- what was played is kept ------------------------------------------------------------------------------------
 
 
+TWO = tournament(names=("a", "b"))
+
+
 def test_half_a_line_of_a_killed_process_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    file = GamesFile(path, {"name": "x"})
-    file.add([played(1, 0, ("a", "b"), (1, 2))])
-    file.close()
+    with closing(GamesFile(path, TWO)) as file:
+        file.add_games([played(1, 0, ("a", "b"), (1, 2))])
     whole = path.read_bytes()
-    for cut in (b'{"match":1,"ind', b"\0\0\0"):
+    for cut in (b'{"result":1,"ind', b"\0\0\0"):
         path.write_bytes(whole + cut)
-        file = GamesFile(path, {"name": "x"})
-        assert len(file.games) == 1
-        file.add([played(1, 1, ("b", "a"), (1, 2))])
-        file.close()
-        assert [game.index for game in read_games(path, {"name": "x"})[1]] == [0, 1]
+        with closing(GamesFile(path, TWO)) as file:
+            assert len(file.games) == 1
+            file.add_games([played(1, 1, ("b", "a"), (1, 2))])
+        with closing(GamesFile(path, TWO)) as file:
+            assert [game.index for game in file.games] == [0, 1]
     path.write_bytes(whole[: whole.index(b"\n") - 3])  # killed while it wrote the first line
-    GamesFile(path, {"name": "x"}).close()
-    assert read_games(path, {"name": "x"})[1] == []
+    for _ in range(2):
+        with closing(GamesFile(path, TWO)) as file:
+            assert file.lines == []
 
 
 def test_games_of_an_interrupted_write_remain_and_are_not_reported_as_changed(
@@ -246,54 +259,51 @@ def test_games_of_an_interrupted_write_remain_and_are_not_reported_as_changed(
         force(file)
         raise KeyboardInterrupt
 
-    file = GamesFile(path, {"name": "x"})
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            file.add([played(1, 0, ("a", "b"), (1, 2))])
-    assert file.mend() == ""
-    file.close()
-    assert len(file.games) == len(read_games(path, {"name": "x"})[1]) == 1
+    with closing(GamesFile(path, TWO)) as file:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                file.add_games([played(1, 0, ("a", "b"), (1, 2))])
+        assert file.mend() == ""
+        assert len(file.games) == 1
+    with closing(GamesFile(path, TWO)) as file:
+        assert len(file.games) == 1
 
 
-def test_games_of_a_changed_tournament_are_not_taken_for_its_own(bots: Path, tmp_path: Path) -> None:
+def test_games_of_a_tournament_with_other_settings_are_not_taken_for_its_own(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    given = tournament(bots={"a": f"{bots}:Fine", "b": "random"})
-    file = GamesFile(path, given.fingerprint())
-    file.add([played(1, 0, ("a", "b"), (1, 2))])
-    file.close()
-    assert len(read_games(path, given.fingerprint())[1]) == 1
+    with closing(GamesFile(path, TWO)) as file:
+        file.add_games([played(1, 0, ("a", "b"), (1, 2))])
     for other, changed in (
-        (tournament(bots=dict(given.bots), games=7), "games changed"),
-        (tournament(bots=dict(given.bots), time={"strikes": 9}), "time changed"),
-        (tournament(bots={"a": given.bots["a"], "c": "random"}), "bots, bot b, bot c changed"),
+        (tournament(names=("a", "b"), games=7), "games changed"),
+        (tournament(names=("a", "b"), time={"strikes": 9}), "time changed"),
+        (tournament(names=("a", "c")), "bots changed"),
     ):
-        with pytest.raises(TournamentError, match=f"bad_results: .* before {changed}"):
-            read_games(path, other.fingerprint())
-    fresh = GamesFile(path, given.fingerprint(), fresh=True)
-    with pytest.raises(TournamentError, match="another process plays this tournament"):
-        GamesFile(path, given.fingerprint())
-    fresh.close()
+        with pytest.raises(SeriesError, match=f"bad_results: .* before {changed}; undo that, or .* --fresh, which"):
+            GamesFile(path, other)
+    with closing(GamesFile(path, TWO, fresh=True)) as fresh:
+        assert fresh.games == []
+        with pytest.raises(SeriesError, match=r"bad_results: .*another process plays this tournament"):
+            GamesFile(path, TWO)
     path.write_text('{"form": 1}\n')
-    with pytest.raises(TournamentError, match=r"games.jsonl, line 1: not written by salvo tournament"):
-        read_games(path, {})
+    with pytest.raises(SeriesError, match=r"games.jsonl, line 1: not written by this version's salvo tournament or"):
+        GamesFile(path, TWO)
 
 
 def test_a_tournaments_seed_is_drawn_once_and_for_its_owners_eyes(tmp_path: Path) -> None:
     drawn = []
+    cup = TWO.with_seed("")
     for name in ("one", "two"):
         path = tmp_path / name
         for _ in range(2):
-            file = GamesFile(path, {})
-            drawn.append(file.seed)
-            file.close()
+            with closing(GamesFile(path, cup)) as file:
+                drawn.append(file.seed)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert read_games(path, {}) == (drawn[-1], [])
     assert drawn[0] == drawn[1] != drawn[2] == drawn[3]
     assert [len(seed) for seed in drawn] == [32] * 4
-    file = GamesFile(tmp_path / "said", {}, seed="7")
-    file.close()
-    assert read_games(tmp_path / "said", {}) == ("7", [])
+    for _ in range(2):
+        with closing(GamesFile(tmp_path / "said", TWO.with_seed("7"))) as file:
+            assert file.seed == "7"
 
 
 # --- the file ---------------------------------------------------------------------------------------------------
@@ -356,9 +366,9 @@ def test_the_page_is_well_formed_needs_nothing_else_and_shows_names_as_they_are(
     given = tournament(bots={"a": "<script>.py", "b": "random", "c": "hunter"}, name="<b>cup & co", games=2)
     matches = whole_schedule(given)
     assert matches is not None
-    games = [played(match.number, index, match.bots, (1, 2)) for match in matches for index in range(2)]
+    games = [played(match.number, index, match.teams, (1, 2)) for match in matches for index in range(2)]
     games[0] = replace(games[0], strikes=(("raised <img src=x>",), ()))
-    whole = page(standings(given, matches, games, 6))
+    whole = page(_stand(given, matches, games))
     read = Read(whole)
     assert read.unclosed == []
     references = [given.get(name) for _, given in read.tags for name in ("src", "href", "xlink:href", "srcset", "data")]

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
+from salvo_lab.series.lines import TournamentGame
 from salvo_lab.simulation import simulate
 from salvo_lab.tournament.file import Tournament
-from salvo_lab.tournament.games import TournamentGame
+from salvo_lab.tournament.pairings import games_of, schedule
 from salvo_lab.tournament.playing import play_games
-from salvo_lab.tournament.run import schedule
-from salvo_lab.tournament.schedule import games_of
 
 #: Whoever shares a process with the guilty bot finds its event, sets it, and waits until the process is gone.
 HONEST = """
@@ -93,7 +92,7 @@ def _simulated(folder: Path) -> list[Found]:
 def _in_a_tournament(folder: Path) -> list[Found]:
     bots = {name: f"{folder}/{name}.py" for name in ("guilty", "honest")}
     cup = Tournament(name="cup", seed="1", games=2, bots=bots)
-    pairings = list(games_of(schedule(cup, [])[0], cup))
+    pairings = list(games_of(schedule(cup, [])[0][0], cup))
     return _of_tournament([game for games in play_games(cup, pairings, 1) for game in games])
 
 
@@ -101,7 +100,7 @@ def _of_tournament(games: list[TournamentGame]) -> list[Found]:
     return [
         Found(bot, place == 1, strikes)
         for game in games
-        for bot, place, strikes in zip(game.bots, game.places, game.strikes, strict=True)
+        for bot, place, strikes in zip(game.teams, game.places, game.strikes, strict=True)
     ]
 
 

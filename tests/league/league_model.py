@@ -10,13 +10,13 @@ from typing import Any
 
 from salvo import messages as m
 from salvo.messages import HostAction, PlayerStats, State
+from salvo.table_places import cell_of, place_of
+from salvo_lab.series.lines import Assigned, Drawn, LeagueLine, LeagueResult, Voided
 from salvo_league.director import HALL, Director, Store
 from salvo_league.league_file import League
-from salvo_league.league_record import Assigned, Drawn, LeagueLine, LeagueResult, Voided
 from salvo_league.league_state import LeagueState
 from salvo_league.table_desk import TableCommand
 from salvo_league.table_views import TableView
-from salvo_server.table_places import cell_of, place_of
 
 STEP_SECONDS = 0.5
 HOST = "desk"

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from league.league_model import HOST, World, by_name
 from salvo import messages as m
 from salvo.messages import State
+from salvo.table_places import cell_of, place_of, table_of
 from salvo_game.journal_interface import Result as Ended
 from salvo_game.standings.chronicle import Chronicle
 from salvo_game.standings.points_and_ratings import Counting, Score
+from salvo_lab.series.lines import Annulled, Drawn, LeagueResult, Voided
 from salvo_league.director import Director
 from salvo_league.league_file import League, LeagueError
-from salvo_league.league_record import Annulled, Drawn, LeagueResult, Voided
 from salvo_league.seating import seat_at
-from salvo_server.table_places import cell_of, place_of, table_of
 
 NAMES = [f"bot{number:02}" for number in range(16)]
 FORMATS: list[dict[str, Any]] = [
@@ -89,7 +89,7 @@ def test_what_a_host_annuls_counts_no_more_in_any_table_and_round(
     results = {line.result: line for line in world.of(LeagueResult)}
     assert {(results[line.annulled].table, results[line.annulled].game) for line in world.of(Annulled)} == annulled
     counting = Counting(Score)
-    for line in results.values():
+    for _, line in sorted(results.items()):
         there = [seat for seat, absent in enumerate(line.absent) if not absent]
         if len(there) > 1 and (line.table, line.game) not in annulled:
             counting.add(*([each[seat] for seat in there] for each in (line.teams, line.places, line.shots, line.hits)))

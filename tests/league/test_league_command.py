@@ -76,7 +76,11 @@ def test_league_show_refuses_a_missing_source_or_target_in_one_line(journal: str
     assert nowhere.startswith("error: journal_missing: ")
     assert nowhere.count("--journal FILE|URL") == nowhere.count("--config FILE") == 1
     assert "--logs FILE" in refused("--journal", "none")
-    assert "--journal FILE|URL" in refused(str(tmp_path / "game.proof.jsonl"))
+    log = tmp_path / "game.proof.jsonl"
+    assert refused(str(log)).startswith(f"error: bad_league: no file {log}")
+    log.write_text('{"log":1}\n')
+    assert refused(str(log)).startswith(f"error: bad_results: {log}, line 1: not written by")
+    assert "--logs" in refused(str(log), str(log))
     assert "FILE..." in refused("--logs")
     assert refused("--logs", str(tmp_path / "none")).startswith("error: proof_missing: ")
     table = str(tmp_path / "no" / "table.csv")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kit.command_line import run
 from kit.lengths import turns
 from salvo import messages as m
-from salvo_lab.tournament.schedule import sizes_of_tables
+from salvo_lab.series.schedule import sizes_of_tables
 from salvo_league.league_file import LeagueError, load_league
 from salvo_league.league_lengths import Plan
 

@@ -9,9 +9,9 @@ import pytest
 from league.league_model import World
 from salvo import messages as m
 from salvo.messages import State
+from salvo_lab.series.lines import Assigned, LeagueResult, Plain
 from salvo_league.director import HALL, SEAT_SECONDS
 from salvo_league.league_file import OVER_SECONDS, League
-from salvo_league.league_record import Assigned, LeagueResult, Plain
 from salvo_league.league_state import LeagueState
 
 CUP = League(name="cup", rounds=4, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")

@@ -10,9 +10,9 @@ import pytest
 from kit.command_line import run
 from league.league_model import World
 from salvo.messages import State
+from salvo_lab.series.lines import Drawn, LeagueResult
 from salvo_league.commands import league as command
 from salvo_league.league_file import CHANGE_SECONDS, League, load_league
-from salvo_league.league_record import Drawn, LeagueRecord, LeagueResult, record_path
 from salvo_league.league_state import LeagueState
 from salvo_server.game_lengths import duration, longest
 
@@ -33,7 +33,7 @@ def test_the_tables_where_others_play_are_waited_for_until_their_game_is_over() 
 def test_a_second_league_with_the_same_file_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text('name = "cup"\nrounds = 2\n')
-    with contextlib.closing(LeagueRecord(record_path(file), load_league(file))):
+    with contextlib.closing(load_league(file).record(file)):
         done = run("league", "cup.toml", "mqtt://127.0.0.1:1", cwd=tmp_path, environment=ACCOUNT)
     assert done.returncode == 1
     assert done.stderr.startswith("error: league_in_use: cup.league.jsonl: another process plays this league")

@@ -1,16 +1,18 @@
-"""A league's record of its games."""
+"""The record of a series, as a tournament and a league write it."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kit.tournaments import played
+from kit.tournaments import played, tournament
+from salvo_lab.series.lines import Drawn, Entered, LeagueResult, SeriesLine
+from salvo_lab.series.record import SeriesRecord
 from salvo_lab.tournament.games import GamesFile
 from salvo_league.league_file import League
-from salvo_league.league_record import Drawn, LeagueRecord, LeagueResult
 
 
 @pytest.mark.parametrize(
@@ -29,26 +31,22 @@ from salvo_league.league_record import Drawn, LeagueRecord, LeagueResult
 def test_results_that_went_through_an_editor_are_all_read_and_count_once(
     kind: str, edited: Callable[[list[bytes]], list[bytes]], tmp_path: Path
 ) -> None:
-    path = tmp_path / "results.jsonl"
+    cup, league = tournament(names=("a", "b")), League(name="cup", rounds=2, minutes=5)
 
-    def reopened() -> list[object]:
-        if kind == "tournament":
-            file = GamesFile(path, {})
-            file.close()
-            return list(file.games)
-        record = LeagueRecord(path, League(name="cup", rounds=2, minutes=5))
-        record.close()
-        return list(record.lines)
+    def opened() -> SeriesRecord:
+        return GamesFile(tmp_path / "cup.games.jsonl", cup) if kind == "tournament" else league.record(tmp_path / "cup")
 
-    if kind == "tournament":
-        file = GamesFile(path, {})
-        file.add(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
-        file.close()
-    else:
-        record = LeagueRecord(path, League(name="cup", rounds=2, minutes=5))
-        record.add(Drawn(1, 1, (("a", "b"), ("c",))))
-        record.add(LeagueResult(1, "t", 1, ("a", "b"), (1, 2), (9, 9), (3, 2), 18, (False, False)))
-        record.close()
+    def reopened() -> list[SeriesLine]:
+        with contextlib.closing(opened()) as record:
+            return [line for line in record.lines if not isinstance(line, Entered)]
+
+    with contextlib.closing(opened()) as record:
+        path = record.path
+        if isinstance(record, GamesFile):
+            record.add_games(played(1, index, ("a", "b"), (1, 2)) for index in range(2))
+        else:
+            result = LeagueResult(1, ("a", "b"), (1, 2), (9, 9), (3, 2), 18, "t", 1, (False, False))
+            record.add([Drawn(1, 1, (("a", "b"), ("c",))), result])
     before = reopened()
     path.write_bytes(b"".join(edited(path.read_bytes().splitlines(keepends=True))))
     assert reopened() == before

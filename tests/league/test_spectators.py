@@ -5,8 +5,8 @@ from __future__ import annotations
 from league.league_model import World
 from salvo import messages as m
 from salvo.codec.announcements import LEAGUE
+from salvo_lab.series.lines import Assigned, Began, Drawn
 from salvo_league.league_file import League
-from salvo_league.league_record import Assigned, Began, Drawn
 from salvo_league.league_state import LeagueState
 from salvo_league.spectators import MAX_BYTES, MOST_ROWS, league_shown
 

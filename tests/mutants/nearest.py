@@ -85,7 +85,7 @@ PARTS: Final = {
                 f"server/salvo_server/storage/{name}.py"
                 for name in ("backup", "identity", "register", "roster*", "vault")
             ),
-            "client_sdk/salvo_lab/tournament/lines_file.py",
+            "client_sdk/salvo_lab/series/lines_file.py",
             "server/salvo_server/storage/journal/*.py",
         ),
         (

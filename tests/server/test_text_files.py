@@ -29,8 +29,8 @@ from salvo_game.recordings import open_recordings
 from salvo_game.transcript import check, read_transcript, write_transcript
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table
+from salvo_lab.series.lines_file import LinesFile, whole_lines
 from salvo_lab.tournament.file import load_tournament
-from salvo_lab.tournament.lines_file import LinesFile, whole_lines
 from salvo_server.settings import load_settings
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Roster

@@ -13,14 +13,13 @@ import click
 import pytest
 
 from kit.documents import DOCS, GUIDES, README, ROOT, prose
-from salvo import versions
+from salvo import table_places, versions
 from salvo.cli import cli
 from salvo.messages import Limits
 from salvo.rules.books import BOOKS
 from salvo_display.web_server import own_page
 from salvo_game.standings import chronicle
 from salvo_lab.comparison import compare
-from salvo_server import table_places
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shlex
 import sys
@@ -18,16 +17,19 @@ import click
 from salvo.atomic_file import create_file
 from salvo.cli.checked import Suggesting
 from salvo.cli.options import JOBS, json_option
-from salvo.cli.output import print_table
+from salvo.cli.output import write_page
 from salvo.programs.linux import cores
 from salvo_display.replay_text import counted
-from salvo_game.standings.points_and_ratings import plackett_luce, score_cells
+from salvo_game.standings.points_and_ratings import plackett_luce
+from salvo_lab.commands.series import CSV, PAGE, print_series, show_series, standings_of
+from salvo_lab.series.lines import SeriesKind
+from salvo_lab.series.page import page
+from salvo_lab.series.record import record_path
+from salvo_lab.series.standings import SeriesStandings
 from salvo_lab.tournament.file import TournamentError, load_tournament
-from salvo_lab.tournament.games import GamesFile, check_code, read_games
-from salvo_lab.tournament.page import write_page
-from salvo_lab.tournament.run import games_path, play_tournament, stand
-from salvo_lab.tournament.schedule import number_of_games
-from salvo_lab.tournament.standings import Row, Standings, command_of, record
+from salvo_lab.tournament.games import GamesFile
+from salvo_lab.tournament.pairings import number_of_games, schedule
+from salvo_lab.tournament.run import play_tournament, stand
 
 _EXAMPLE: Final = """\
 # A tournament of bots: salvo tournament run FILE
@@ -48,7 +50,6 @@ decision_seconds = 5     # for a salvo
 bank_seconds = 60        # for all of a game
 strikes = 3              # with this many a bot is out of that game
 """
-_HEADINGS: Final = ("place", "bot", "points", "games", "won", "tied", "lost", "strikes", "rating", "95%")
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 
 
@@ -86,62 +87,60 @@ def run(
     """Play the tournament of a file, or what is left of it.
 
     The paths of bots and rules are relative to FILE's folder. Games are saved as they end, in FILE.games.jsonl. After
-    an interruption, by Ctrl-C or a power failure, the same command continues with the same results. Bots play in
-    separate processes; what they print is discarded.
+    an interruption, by Ctrl-C or a power failure, the same command continues with the same results; when a bot has
+    changed, it plays that one's games again. Bots play in separate processes; what they print is discarded.
     """
-    page = file.with_suffix(".html")
-    path, written = ctx.with_resource(_beside(file, page))
+    page_file = file.with_suffix(".html")
+    path, written = ctx.with_resource(_beside(file, page_file))
     given = load_tournament(path)
     plackett_luce()  # a missing package is reported before anything is played
-    marks = given.fingerprint()
-    games = GamesFile(games_path(path), marks, seed=given.seed, fresh=fresh)
+    games = GamesFile(record_path(path, SeriesKind.TOURNAMENT), given, fresh=fresh)
     if games.aside is not None:
         click.echo(f"the games of before are in {file.with_name(games.aside.name)}", err=True)
     given = given.with_seed(games.seed)
+    in_all, before = number_of_games(given), len(schedule(given, games.games)[1])
+    if games.replaced and games.lines:
+        what = (
+            f"{' and '.join(games.replaced)} changed: {in_all - before} of {counted(in_all, 'game')} are left to play"
+        )
+        click.echo(f"{what}; those of earlier versions stay in the record", err=True)
     try:
-        with _progress(number_of_games(given), len(games.games)) as played:
+        with _progress(in_all, before) as played:
             play_tournament(path, given, games, jobs or cores(), played)
     except KeyboardInterrupt:
-        so_far = f"{len(games.games)} of {number_of_games(given)} games are played and kept"
+        so_far = f"{len(schedule(given, games.games)[1])} of {in_all} games are played and kept"
         click.echo(f"\n{so_far}; go on: {_command('run', file)}", err=True)
         raise
     finally:
         if changed := games.mend():
             click.echo(f"warning: {changed}", err=True)
         games.close()
-    came_to = stand(given, games.games)
-    _print(came_to, file, as_json)
-    write_page(came_to, written)
+    came_to = standings_of(games.recorded)
+    print_series(came_to, file, as_json=as_json)
+    write_page(written, page(came_to))
     if not as_json:
-        click.echo(f"page:   {page}")
-        click.echo(f"games:  {games_path(file)}")
+        click.echo(f"page:   {page_file}")
+        click.echo(f"games:  {record_path(file, SeriesKind.TOURNAMENT)}")
         click.echo(f"again:  {_command('show', file)}")
 
 
 @tournament.command()
-@_FILE
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @json_option("One JSON object in place of the table.")
-@click.pass_context
-def show(ctx: click.Context, file: Path, as_json: bool) -> None:
-    """Print the table of the games played so far, even during a tournament."""
-    path, _ = ctx.with_resource(_beside(file, file))
-    given = load_tournament(path)
-    seed, games = read_games(games_path(path), given.fingerprint())
-    came_to = stand(given.with_seed(seed or given.seed), games)
-    _print(came_to, file, as_json)
-    with _as_a_note():
-        check_code(games_path(path), games)
-    if not came_to.complete and not as_json:
-        click.echo(f"go on:  {_command('run', file)}")
+@CSV
+@PAGE
+def show(file: Path, as_json: bool, csv_file: Path | None, page_file: Path | None) -> None:
+    """Print the standings of a tournament or league, even while it is played.
+
+    FILE is its TOML file or its record, FILE.games.jsonl or FILE.league.jsonl. The record is enough: bots, rules and
+    servers may be gone. Games of the bots' last versions count; what earlier versions came to is listed below.
+    """
+    show_series(file, SeriesKind.TOURNAMENT, _begun, as_json=as_json, csv_file=csv_file, page_file=page_file)
 
 
-@contextmanager
-def _as_a_note() -> Iterator[None]:
-    """Say that the bots have changed; what their games came to stands."""
-    try:
-        yield
-    except TournamentError as error:
-        click.echo(f"note: {error.text}", err=True)
+def _begun(file: Path) -> SeriesStandings:
+    with _beside(file, file) as (path, _):
+        return stand(load_tournament(path))
 
 
 @contextmanager
@@ -177,23 +176,3 @@ def _progress(in_all: int, before: int) -> Iterator[Callable[[int], None]]:
 
         yield played
     click.echo(f"{done / (time.monotonic() - began):.0f} games a second", err=True)
-
-
-def _print(came_to: Standings, file: Path, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(record(came_to)))
-        return
-    given = came_to.tournament
-    played = f"{'' if came_to.complete else f'{len(came_to.games)} of '}{counted(came_to.all_games, 'game')}"
-    click.echo(f"{given.name}: {given.format}, rules {given.rules}, seed {given.seed or 'not chosen yet'}, {played}")
-    print_table(_HEADINGS, [score_cells(row, _strikes(row)) for row in came_to.rows])
-    there = "" if file.parent == Path() else f"cd {shlex.quote(str(file.parent))} && "
-    for row in [row for row in came_to.rows if row.strikes]:
-        game = next(game for game in came_to.games if row.name in game.bots and game.strikes[game.bots.index(row.name)])
-        cause = game.strikes[game.bots.index(row.name)][0]
-        click.echo(f"strike: {row.name}, the first of {row.strikes}: {cause}")
-        click.echo(f"        see it: {there}{command_of(game, given)}")
-
-
-def _strikes(row: Row) -> str:
-    return str(row.strikes) if not row.forfeits else f"{row.strikes} ({row.forfeits} out)"

@@ -17,10 +17,8 @@ Every value is looked at: a mistake names file, line and the nearest thing that 
 from __future__ import annotations
 
 import difflib
-import json
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
@@ -31,11 +29,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from salvo.distribution import __version__
-from salvo.errors import BotError, SalvoError
+from salvo.errors import SalvoError
 from salvo.rules import RuleBook
 from salvo.rules.files import RuleFileError, load_book
 from salvo.text_files import line_of, read_text, read_toml
-from salvo.versions import pinned
 from salvo_lab.loaded_code import digest_of
 
 #: Bots of a file; that many make 2,016 pairs.
@@ -46,7 +43,7 @@ M = TypeVar("M", bound="Model")
 
 
 class TournamentError(SalvoError):
-    """``bad_tournament``: a file that is not a tournament; ``bad_results``: results that are not of this one."""
+    """``bad_tournament``: a file that is not a tournament, or a bot of it that cannot play."""
 
 
 class Format(StrEnum):
@@ -166,21 +163,11 @@ class Tournament(Model):
         """Return the same tournament with the seed that was drawn for it."""
         return self.model_copy(update={"seed": seed})
 
-    def fingerprint(self) -> dict[str, str]:
-        """Return what must be the same in all games of a tournament, beside the code of bots, by subject."""
+    def settings(self) -> dict[str, Any]:
+        """Return what must be the same in all games of a tournament, by subject; the code of bots may change."""
         values = self.model_dump(mode="json")
-        bots = values.pop("bots")
-        marks = {key: json.dumps(value) for key, value in values.items()}
-        marks |= {"rules": f"{self.rules} {digest_of(self.rules)}".strip(), "bots": json.dumps(list(bots))}
-        marks |= {f"bot {name}": _pinned(source) for name, source in bots.items()}
-        return marks | {"salvo": __version__}
-
-
-def _pinned(source: str) -> str:
-    """Return a source with its commit, if git has it; what is wrong with it shows when it is loaded."""
-    with suppress(BotError):
-        return pinned(source)
-    return source
+        same = {"bots": list(self.bots), "rules file": digest_of(self.rules), "salvo": __version__}
+        return values | same
 
 
 def load_tournament(path: Path) -> Tournament:

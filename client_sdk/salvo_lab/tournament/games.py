@@ -1,249 +1,145 @@
-"""The games that were played, durable: a file of JSON lines next to the tournament's.
+"""The games of a tournament in its record, and the versions of the bots that played them.
 
-The first line has the tournament and its seed: only its owner may read the file, since the seed of a running game
-reveals all fleets. A game is a line, and is on the disk before it is reported. A partial line of a killed process is
-cut off when the file is opened again. Bots run with the rights of the file's owner, so a run believes what it has
-played, and not what the file says at its end.
+A bot's version is that of its source and code (:func:`salvo_lab.loaded_code.code_of`). Only games between the versions
+that bots have now count. Those of other versions stay in the record, and count again when a bot is what it was.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import count
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Final
 
 from salvo.errors import BotError
-from salvo_lab.loaded_code import changed, check_same
-from salvo_lab.tournament.file import TournamentError
-from salvo_lab.tournament.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
+from salvo.versions import pinned
+from salvo_lab.loaded_code import changed, check_same, code_of, digest_of, has_code
+from salvo_lab.series.lines import Entered, SeriesKind, SeriesLine, TournamentGame
+from salvo_lab.series.record import SeriesError, SeriesRecord
+from salvo_lab.tournament.file import Tournament
 
-_FORM: Final = 2
-_CURE: Final = "undo that, or play everything again with --fresh, which sets this file aside"
+_AGAIN: Final = "start it again: its games by then are those of an earlier version"
 
 
-@dataclass(frozen=True, slots=True)
-class TournamentGame:
-    """A game that was played; all tuples are by seat.
+def entered(lines: Iterable[SeriesLine]) -> dict[str, Entered]:
+    """Return the version of each bot that entered last, by name."""
+    return {line.entered: line for line in lines if isinstance(line, Entered)}
+
+
+def versions_now(tournament: Tournament, lines: Iterable[SeriesLine]) -> dict[str, Entered]:
+    """Return the versions that the bots of a tournament have now, by name, with what a record knows of their code."""
+    known = {(line.entered, line.version): line for line in lines if isinstance(line, Entered)}
+    return {name: _version_now(name, source, known) for name, source in tournament.bots.items()}
+
+
+def _version_now(name: str, source: str, known: Mapping[tuple[str, str], Entered]) -> Entered:
+    code: dict[str, str] = {}
+    with suppress(BotError):  # what is wrong with it shows when it is loaded
+        source, code = pinned(source), code_of(source)
+    version = _version(source, code)
+    while (before := known.get((name, version))) is not None:
+        if not changed(before.code):
+            return before
+        code = {file: digest_of(file) for file in before.code}  # one that was found while it played is another now
+        version = _version(source, code)
+    return Entered(name, version, source, code)
+
+
+def _version(source: str, code: Mapping[str, str]) -> str:
+    text = json.dumps([source, sorted(code.items())])
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def replaced(before: Mapping[str, Entered], now: Mapping[str, Entered]) -> list[str]:
+    """Return the bots whose version is another one now."""
+    return [name for name, version in now.items() if name in before and before[name].version != version.version]
+
+
+def games_between(lines: Iterable[SeriesLine], versions: Mapping[str, Entered]) -> list[TournamentGame]:
+    """Return the games between these versions, in the order in which they ended."""
+    return [line for line in lines if isinstance(line, TournamentGame) and _is_between(line, versions)]
+
+
+def _is_between(game: TournamentGame, versions: Mapping[str, Entered]) -> bool:
+    return all(
+        bot in versions and versions[bot].version == version
+        for bot, version in zip(game.teams, game.versions, strict=True)
+    )
+
+
+class GamesFile(SeriesRecord):
+    """The record of a tournament that is played here.
 
     Attributes:
-        match, index: which game of the tournament it is.
-        bots: names in the tournament.
-        players: names at the table.
-        seed, game: what ``salvo play`` takes.
-        turns: salvos of all together.
-        places: 1 for the winner.
-        strikes: what went wrong, each in a line.
-        forfeited: whether one was out before the end.
-        seconds: of thinking; ``longest`` of a single decision; ``decisions`` how many.
-        code: digests of files of bots, by file; of those that an earlier game has, only if they differ.
+        versions: those that bots have now, by name.
+        games: between these, in the order in which they ended.
+        replaced: bots whose last version in the record is another one.
     """
 
-    match: int
-    index: int
-    bots: tuple[str, ...]
-    players: tuple[str, ...]
-    seed: str
-    game: int
-    turns: int
-    places: tuple[int, ...]
-    shots: tuple[int, ...]
-    hits: tuple[int, ...]
-    strikes: tuple[tuple[str, ...], ...]
-    forfeited: tuple[bool, ...]
-    seconds: tuple[float, ...]
-    longest: tuple[float, ...]
-    decisions: tuple[int, ...]
-    code: dict[str, str] = field(default_factory=dict, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Head:
-    form: Literal[2]
-    tournament: dict[str, str]
-    seed: str
-
-
-_HEAD: Final = TypeAdapter(_Head)
-_GAME: Final = TypeAdapter(TournamentGame)
-
-
-class GamesFile:
-    """A file of games; one process at a time writes to it.
-
-    Attributes:
-        games: in the order in which they ended.
-        seed: the tournament's.
-        aside: where the games of before are, after ``fresh``; None when there were none.
-    """
-
-    def __init__(self, path: Path, fingerprint: Mapping[str, str], *, seed: str = "", fresh: bool = False) -> None:
+    def __init__(self, path: Path, tournament: Tournament, *, fresh: bool = False) -> None:
         """Open or make it.
 
         Args:
-            fingerprint: what must not have changed since the first game, as the code of bots; a file without a game is
-                then replaced.
-            seed: of a new file; 128 bits are drawn when it is empty.
+            tournament: as its file says it; without a seed there, 128 bits are drawn for a new one.
             fresh: begin again; the file that is there gets another name.
 
         Raises:
-            TournamentError: ``bad_results``: the file is of another tournament, or of a changed one, another process
+            SeriesError: ``bad_results``: the file is of another tournament, or of a changed one, another process
                 writes to it, or it cannot be written.
         """
-        self._path = path
-        self._fingerprint = dict(fingerprint)
-        try:
-            self._file = LinesFile(path)
-            self.aside = _set_aside(path) if fresh else None
-            found, self.games = read_games(path, fingerprint)
-            self._code = check_code(path, self.games)
-            self.seed = found or seed or secrets.token_hex(16)
-            self._file.begin(self._head(), anew=not found)
-        except Busy:
-            raise TournamentError("bad_results", f"{path}: another process plays this tournament") from None
-        except OSError as error:
-            raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
+        settings = tournament.settings()
+        super().__init__(path, SeriesKind.TOURNAMENT, settings, seed=tournament.seed, fresh=fresh)
+        self._tournament = tournament
+        self.versions = versions_now(tournament, self.lines)
+        self.games = games_between(self.lines, self.versions)
+        before = entered(self.lines)
+        self.replaced = replaced(before, self.versions)
+        self._code = {file: digest for now in self.versions.values() for file, digest in now.code.items()}
 
-    def add(self, games: Iterable[TournamentGame]) -> None:
+    def add_games(self, games: Iterable[TournamentGame]) -> None:
         """Write games; they are on the disk when this returns.
 
         Raises:
-            TournamentError: ``bad_results``: they cannot be written, or a bot's code has changed since the first game.
+            SeriesError: ``bad_results``: they cannot be written, or a bot's code is not that of its version any more.
         """
-        same: list[TournamentGame] = []
+        played: list[TournamentGame] = []
+        found: dict[str, str] = {}
         try:
             for game in games:
                 check_same(self._code, game.code)
-                same.append(game)
+                found |= game.code
+                versions = tuple(self.versions[bot].version for bot in game.teams)
+                played.append(replace(game, versions=versions, code={}))
         except BotError as error:
             raise self.changed(error) from None
         finally:
-            self._write(same)
+            self._find(found)
+            self.games += played
+            self.add([*self._entering(), *played])
 
-    def changed(self, error: BotError) -> TournamentError:
+    def enter(self) -> None:
+        """Write the versions that bots have now, if others count yet: games of all pairs are there."""
+        self.add(self._entering())
+
+    def _entering(self) -> list[Entered]:
+        before = entered(self.lines)
+        return [now for name, now in self.versions.items() if before.get(name) != now]
+
+    def _find(self, code: Mapping[str, str]) -> None:
+        """Note code that no version names, of each bot that may have loaded it."""
+        unnamed = {file: digest for file, digest in code.items() if not self._is_named(file)}
+        for name, now in self.versions.items():
+            own = {file: digest for file, digest in unnamed.items() if has_code(self._tournament.bots[name], file)}
+            if own:
+                self.versions[name] = Entered(name, now.version, now.source, now.code | own)
+
+    def _is_named(self, file: str) -> bool:
+        return any(file in version.code for version in self.versions.values())
+
+    def changed(self, error: BotError) -> SeriesError:
         """Return the error of code that has changed, with what to do about it."""
-        return TournamentError("bad_results", f"{self._path}: {error.text}; {_CURE}")
-
-    def mend(self) -> str:
-        """Write all games anew if somebody else has changed the file since it was opened, which is put aside.
-
-        Returns:
-            What was changed, and where it is now; empty when nothing was.
-
-        Raises:
-            TournamentError: ``bad_results``: the file cannot be written.
-        """
-        if self._file.is_as_written():
-            return ""
-        change = self._change()
-        try:
-            aside = _set_aside(self._path)
-            self._file.begin(self._head(), anew=True)
-            self._file.add(map(_as_line, self.games))
-        except OSError as error:
-            raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
-        there = f"; what was there is in {aside.name}" if aside is not None else ""
-        return f"{self._path} was changed while games were played: {change}; it has the games as played again{there}"
-
-    def _change(self) -> str:
-        """Return how the file differs from the games that were played."""
-        if not self._path.is_file():
-            return "it was removed"
-        try:
-            seed, games = read_games(self._path, self._fingerprint)
-        except TournamentError as error:
-            return error.text.removeprefix(f"{self._path}").lstrip(",: ").partition(";")[0]
-        there = {(game.match, game.index): _as_line(game) for game in games}
-        played = {(game.match, game.index): _as_line(game) for game in self.games}
-        words = ["the seed differs"] if seed != self.seed else []
-        for key in sorted(there.keys() | played.keys()):
-            if there.get(key) != played.get(key):
-                what = "is gone" if key not in there else "is new" if key not in played else "differs"
-                words.append(f"game {key[1] + 1} of match {key[0]} {what}")
-        more = f" and {len(words) - 3} more" if len(words) > 3 else ""
-        return ", ".join(words[:3]) + more if words else "no game differs"
-
-    def _head(self) -> dict[str, Any]:
-        return {"form": _FORM, "tournament": self._fingerprint, "seed": self.seed}
-
-    def _write(self, games: Sequence[TournamentGame]) -> None:
-        self.games += games
-        try:
-            self._file.add(map(_as_line, games))
-        except OSError as error:
-            raise TournamentError("bad_results", f"{self._path}: {error.strerror}") from None
-
-    def close(self) -> None:
-        """Let others write."""
-        self._file.close()
-
-
-def _as_line(game: TournamentGame) -> dict[str, Any]:
-    return {key: value for key, value in asdict(game).items() if key != "code" or value}
-
-
-def read_games(path: Path, fingerprint: Mapping[str, str]) -> tuple[str, list[TournamentGame]]:
-    """Return seed and games of a file, in the order in which they ended; empty when there is no such file.
-
-    So it is with a file of a changed tournament of which no game was played: a bot could not be loaded, maybe.
-
-    Raises:
-        TournamentError: ``bad_results``: they are not games of this tournament.
-    """
-    try:
-        lines = whole_lines(path)
-    except OSError as error:
-        raise TournamentError("bad_results", f"{path}: {error.strerror}") from None
-    if not lines:
-        return "", []
-    (number, first), *rows = lines
-    try:
-        head = _HEAD.validate_json(first)
-        other = ", ".join(
-            key for key in {**head.tournament, **fingerprint} if head.tournament.get(key) != fingerprint.get(key)
-        )
-        if other and not rows:
-            return "", []
-        if other:
-            raise TournamentError("bad_results", f"{path}: games were played before {other} changed; {_CURE}")
-        games: list[TournamentGame] = []
-        seen: dict[Hashable, tuple[int, object]] = {}
-        for number, line in rows:
-            game = _GAME.validate_json(line, strict=False, extra="forbid")
-            games += [game] if is_new(seen, (game.match, game.index), number, game) else []
-    except Contradiction as error:
-        raise TournamentError("bad_results", f"{path}, line {number}: {error}") from None
-    except ValidationError:
-        cure = "remove the line, and its game is played again" if number != lines[0][0] else _CURE
-        raise TournamentError(
-            "bad_results", f"{path}, line {number}: not written by salvo tournament; {cure}"
-        ) from None
-    return head.seed, games
-
-
-def check_code(path: Path, games: Iterable[TournamentGame]) -> dict[str, str]:
-    """Return the digests of the code that games were played with, by file.
-
-    Raises:
-        TournamentError: ``bad_results``: a file is not what it was.
-    """
-    code: dict[str, str] = {}
-    for game in games:
-        code |= game.code
-    if differing := changed(code):
-        text = f"games were played before {', '.join(differing)} changed"
-        raise TournamentError("bad_results", f"{path}: {text}; {_CURE}")
-    return code
-
-
-def _set_aside(path: Path) -> Path | None:
-    """Give a file another name, and return it; None when there is no such file."""
-    if not os.path.lexists(path):
-        return None
-    other = next(other for number in count(1) if not (other := path.with_suffix(f".{number}{path.suffix}")).exists())
-    return path.rename(other)
+        text = error.text.partition(";")[0]
+        return SeriesError("bad_results", f"{self.path}: {text}; {_AGAIN}")

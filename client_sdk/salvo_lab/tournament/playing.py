@@ -21,11 +21,11 @@ from salvo.programs.exec_bot import ExecBot
 from salvo.replay_command import seat_names
 from salvo.rules import RuleBook
 from salvo_lab.arena import FINAL, Decisions, Failure, Supervision
+from salvo_lab.series.lines import TournamentGame
 from salvo_lab.simulation.pool import Pool
 from salvo_lab.simulation.worker import Batch, Player, Run
 from salvo_lab.tournament.file import TimeRules, Tournament
-from salvo_lab.tournament.games import TournamentGame
-from salvo_lab.tournament.schedule import Pairing
+from salvo_lab.tournament.pairings import Pairing
 
 #: How long after its time a bot may return, which is a strike, before its process is ended.
 _GRACE_SECONDS: Final = 2.0
@@ -115,9 +115,9 @@ class _Playing(Player[TournamentGame]):
         stats = [outcome.stats[name] for name in names]
         failed = [[failure for failure in supervision.failures if failure.player == name] for name in names]
         return TournamentGame(
-            match=pairing.match,
+            result=pairing.match,
             index=pairing.index,
-            bots=pairing.bots,
+            teams=pairing.bots,
             players=tuple(names),
             seed=pairing.seed,
             game=pairing.game,
@@ -130,6 +130,7 @@ class _Playing(Player[TournamentGame]):
             seconds=tuple(round(clock.seconds, 6) for clock in clocks),
             longest=tuple(round(clock.worst, 6) for clock in clocks),
             decisions=tuple(clock.count for clock in clocks),
+            versions=("",) * len(names),
         )
 
 

@@ -1,55 +1,66 @@
-"""Plays a tournament to its end, from wherever it was left."""
+"""Plays a tournament to its end, from wherever it was left, and returns what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from salvo.errors import BotError
+from pydantic import ValidationError
+
+from salvo.errors import BotError, SalvoError
 from salvo.text_files import read_text
-from salvo_lab.tournament.file import Tournament, TournamentError, mistake
-from salvo_lab.tournament.games import GamesFile, TournamentGame
+from salvo_lab.series.lines import Entered, SeriesKind, SeriesLine
+from salvo_lab.series.record import Recorded, SeriesError
+from salvo_lab.series.standings import Series, SeriesStandings, earlier_versions, standings
+from salvo_lab.tournament.file import Tournament, mistake
+from salvo_lab.tournament.games import GamesFile, entered, games_between
+from salvo_lab.tournament.pairings import games_of, number_of_games, schedule
 from salvo_lab.tournament.playing import play_games
-from salvo_lab.tournament.schedule import Match, games_of, number_of_games, swiss_round, whole_schedule
-from salvo_lab.tournament.standings import Standings, points_by_bot, standings
 
 
-def games_path(file: Path) -> Path:
-    """Return where the games of a tournament's file are."""
-    return file.with_suffix(".games.jsonl")
+def stand(
+    tournament: Tournament, lines: Iterable[SeriesLine] = (), versions: Mapping[str, Entered] | None = None
+) -> SeriesStandings:
+    """Return the standings after the lines of a record.
 
-
-def schedule(tournament: Tournament, games: Iterable[TournamentGame]) -> list[Match]:
-    """Return all matches that are certain after some games.
+    Args:
+        versions: of bots, whose games count.
 
     Raises:
         MissingExtra: ``tournament`` is not installed.
     """
-    whole = whole_schedule(tournament)
-    if whole is not None:
-        return whole
-    played = list(games)
-    matches: list[Match] = []
-    for number in range(1, tournament.number_of_rounds + 1):
-        if len([game for game in played if game.match <= len(matches)]) < _games_in(matches, tournament):
-            break  # the round before is not over
-        before = [game for game in played if game.match <= len(matches)]
-        points = points_by_bot(tournament, matches, before)
-        matches += swiss_round(number, len(matches) + 1, points, matches, tournament.seed)
-    return matches
+    lines, versions = list(lines), versions or {}
+    matches, games = schedule(tournament, games_between(lines, versions))
+    series = Series(
+        SeriesKind.TOURNAMENT,
+        tournament.name,
+        tournament.format.value,
+        names=list(tournament.bots),
+        games=tournament.games,
+        all_games=number_of_games(tournament),
+        rules=tournament.rules,
+        seed=tournament.seed,
+        sources=tournament.bots,
+        limits=tournament.time.model_dump(),
+    )
+    return standings(series, matches, games, versions=versions, earlier=earlier_versions(lines, versions))
 
 
-def _games_in(matches: Sequence[Match], tournament: Tournament) -> int:
-    return tournament.games * sum(len(match.bots) > 1 for match in matches)
-
-
-def stand(tournament: Tournament, games: Sequence[TournamentGame]) -> Standings:
-    """Return the standings after some games.
+def stand_of_record(recorded: Recorded) -> SeriesStandings:
+    """Return the standings of a tournament's record, which needs neither its file nor its bots.
 
     Raises:
+        SeriesError: ``bad_results``: its settings are none of a tournament.
         MissingExtra: ``tournament`` is not installed.
     """
-    return standings(tournament, schedule(tournament, games), games, number_of_games(tournament))
+    versions, head = entered(recorded.lines), recorded.head
+    settings = {key: value for key, value in head.settings.items() if key in Tournament.model_fields}
+    try:
+        bots = {name: versions[name].source if name in versions else "?" for name in settings["bots"]}
+        given = Tournament(**{**settings, "bots": bots, "seed": head.seed})
+    except (KeyError, TypeError, ValidationError):
+        raise SeriesError("bad_results", "the first line of the record was not written by salvo tournament") from None
+    return stand(given, recorded.lines, versions)
 
 
 def play_tournament(
@@ -58,25 +69,29 @@ def play_tournament(
     """Play what the file of games does not have yet; every game is in it before ``played`` is called with the count.
 
     Raises:
-        TournamentError: ``bad_tournament`` for a bot that cannot be made, ``bad_results``.
+        TournamentError: ``bad_tournament`` for a bot that cannot be made.
+        SeriesError: ``bad_results``.
         MissingExtra: ``tournament`` is not installed.
     """
     in_all = number_of_games(tournament)
-    while len(file.games) < in_all:
-        there = {(game.match, game.index) for game in file.games}
-        matches = schedule(tournament, file.games)
+    while True:
+        matches, games = schedule(tournament, file.games)
+        if len(games) >= in_all:
+            file.enter()
+            return
+        there = {(game.result, game.index) for game in games}
         missing = [
             game for match in matches for game in games_of(match, tournament) if (game.match, game.index) not in there
         ]
         try:
-            for games in play_games(tournament, missing, jobs):
-                file.add(games)
-                played(len(games))
+            for batch in play_games(tournament, missing, jobs):
+                file.add_games(batch)
+                played(len(batch))
         except BotError as error:
             raise _explained(path, tournament, file, error) from None
 
 
-def _explained(path: Path, tournament: Tournament, file: GamesFile, error: BotError) -> TournamentError:
+def _explained(path: Path, tournament: Tournament, file: GamesFile, error: BotError) -> SalvoError:
     """Return an error that ended the games, with the line of the tournament's file where a bot cannot be made."""
     if error.code == "code_changed":
         return file.changed(error)

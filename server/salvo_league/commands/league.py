@@ -5,26 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Final
 
 import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Suggesting, refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
-from salvo.cli.output import Integer, Number, host_account, print_table
+from salvo.cli.output import Integer, Number, host_account
 from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import without_password
+from salvo.table_places import cells_of, place_name, table_of
 from salvo_display.replay_text import counted
-from salvo_game.standings.points_and_ratings import score_cells, score_record
-from salvo_league.all_brokers import AllBrokers
-from salvo_league.commands.league_show import show
-from salvo_league.director import HALL, Director
-from salvo_league.house_bots import house_bots
-from salvo_league.league_file import LeagueError, load_league
-from salvo_league.league_lengths import Plan
-from salvo_league.league_record import (
+from salvo_lab.commands.series import print_series
+from salvo_lab.series.lines import (
     Annulled,
     Assigned,
     Back,
@@ -32,19 +25,21 @@ from salvo_league.league_record import (
     Closing,
     Drawn,
     LeagueLine,
-    LeagueRecord,
     LeagueResult,
     Plain,
     Voided,
-    record_path,
+    write_line,
 )
+from salvo_league.all_brokers import AllBrokers
+from salvo_league.commands.league_show import show
+from salvo_league.director import HALL, Director
+from salvo_league.house_bots import house_bots
+from salvo_league.league_file import LeagueError, load_league
+from salvo_league.league_lengths import Plan
 from salvo_league.league_state import LeagueState
 from salvo_league.run import play_league, release_tables
 from salvo_server.game_lengths import duration
 from salvo_server.supervisor import programs_beside
-from salvo_server.table_places import cells_of, place_name, table_of
-
-_HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "missed", "rating", "95%")
 
 
 class _RunningLeague(Suggesting):
@@ -111,16 +106,17 @@ def run(
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL stands there twice; each is another server's broker")
     house = house_bots(file, given, urls[0], fill, ca) if fill is not None else []
-    record = LeagueRecord(record_path(file), given)
+    record = given.record(file)
     try:
-        director = Director(LeagueState(record.league, record.lines, filling=bool(house)), team, list(brokers))
+        state = LeagueState(given.with_seed(record.seed), record.lines, filling=bool(house))
+        director = Director(state, team, list(brokers))
         cells = AllBrokers(brokers, team, secret, director.tables, ca=ca)
         if record.lines:
             report_progress(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
                 play_league(director, record, cells, _teller(as_json, director), waiting(as_json))
-                _show(director.book, as_json)
+                print_series(director.book.standings(), file, as_json=as_json)
                 _release(director, cells)
         except (KeyboardInterrupt, SystemExit):
             again = shlex.join(["salvo", "league", str(file), *urls])
@@ -167,7 +163,7 @@ def _write(file: Path, teams: int, hours: float) -> None:
 def _teller(as_json: bool, director: Director) -> Callable[[LeagueLine], None]:
     def tell(line: LeagueLine) -> None:
         if as_json:
-            click.echo(json.dumps(asdict(line)))
+            click.echo(json.dumps(write_line(line)))
         else:
             for text in news_of(line, director.book, director.rules):
                 click.echo(text)
@@ -186,14 +182,14 @@ def news_of(line: LeagueLine, book: LeagueState, rules: str) -> list[str]:
             return [f"{place_name(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
             why = f"only {there[0]} has come" if there else "nobody has come"
-            return [f"game of {', '.join(book.matches[match].bots)}: {why}"]
+            return [f"game of {', '.join(book.matches[match].teams)}: {why}"]
         case LeagueResult(teams=teams, places=places, absent=absent):
             seats = sorted(zip(places, teams, absent, strict=True))
             ranks = [f"{place}. {team}" for place, team, out in seats if not out]
             ranks += [f"{team} did not come" for _, team, out in seats if out]
             return [f"{_game(line)}, result: {', '.join(ranks)}"]
         case Voided(match, why):
-            return [f"game of {', '.join(book.matches[match].bots)} is played again: {why}"]
+            return [f"game of {', '.join(book.matches[match].teams)} is played again: {why}"]
         case Plain(team):
             return [
                 f"{team} followed no seat, and plays this match at the default table; "
@@ -232,7 +228,7 @@ def report_progress(book: LeagueState, as_json: bool) -> None:
     """Print what an earlier run has left."""
     games = list(book.assigned.values())
     if as_json:
-        click.echo(json.dumps({"goes_on": len(book.results), "games": [asdict(line) for line in games]}))
+        click.echo(json.dumps({"goes_on": len(book.results), "games": [write_line(line) for line in games]}))
         return
     click.echo(f"{book.league.name}: goes on, {counted(len(book.results), 'game')} played, {len(games)} on")
     for line in games:
@@ -259,18 +255,3 @@ def waiting(as_json: bool) -> Callable[[list[str], list[str]], None]:
                 )
 
     return tell
-
-
-def _show(book: LeagueState, as_json: bool) -> None:
-    """Print the table."""
-    rows = book.rows()
-    if as_json:
-        table = [{"team": row.name, "fills": row.fills, "missed": row.missed, **score_record(row)} for row in rows]
-        results = [(book.results[match], by) for match, by in book.annulled.items()]
-        annulled = [{"table": result.table, "game": result.game, "by": by} for result, by in results]
-        click.echo(json.dumps({"name": book.league.name, "table": table, "annulled": annulled}))
-        return
-    click.echo(f"{book.league.name}: {book.league.format}, {counted(len(book.results) - len(book.annulled), 'game')}")
-    print_table(_HEADINGS, [score_cells(row, str(row.missed)) for row in rows])
-    for match, by in book.annulled.items():
-        click.echo(f"not counted: {_game(book.results[match])}, annulled by {by}")

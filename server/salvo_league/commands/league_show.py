@@ -1,9 +1,7 @@
-"""``salvo league show``: the standings of a contest."""
+"""``salvo league show``: the standings of a contest, or of a league or tournament."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -12,11 +10,9 @@ from typing import Any, Final
 
 import click
 
-from salvo.atomic_file import replace_file
 from salvo.cli.checked import refuse_unused
 from salvo.cli.options import json_option
 from salvo.cli.output import print_table, write_page
-from salvo.errors import SalvoError
 from salvo_display.replay_text import counted
 from salvo_display.replay_text import when as time_of
 from salvo_display.standings_page import page
@@ -24,7 +20,12 @@ from salvo_game.journal_interface import JournalError, Result
 from salvo_game.log_verification import Finding
 from salvo_game.standings.chronicle import Chronicle, Standings
 from salvo_game.standings.from_logs import read_logs
-from salvo_game.standings.points_and_ratings import Score, score_cells, score_record
+from salvo_game.standings.points_and_ratings import score_cells, score_record
+from salvo_lab.commands.series import CSV, PAGE, show_series, write_csv
+from salvo_lab.series.lines import SeriesKind
+from salvo_lab.series.standings import SeriesStandings
+from salvo_league.league_file import load_league
+from salvo_league.league_state import LeagueState
 from salvo_server.commands.backup import settings_of
 from salvo_server.storage.journal.database import DatabaseReader
 
@@ -34,7 +35,7 @@ _FILE: Final = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]...")
-@click.option("--logs", is_flag=True, help="Count the signed logs FILE..., as salvo verify reads them.")
+@click.option("--logs", is_flag=True, help="FILE... are signed logs, as salvo verify reads them.")
 @click.option(
     "--journal",
     "journals",
@@ -45,8 +46,8 @@ _FILE: Final = click.Path(path_type=Path)
 @click.option("--config", type=_FILE, help="A TOML file with the server's settings.")
 @click.option("--all", "overall", is_flag=True, help="Count all games, not only those of the latest evening.")
 @json_option("One JSON object in place of the table.")
-@click.option("--csv", "csv_file", type=_FILE, help="Also write the table to this file, with a comma between cells.")
-@click.option("--page", "page_file", type=_FILE, help="Also write a page for a browser to this file.")
+@CSV
+@PAGE
 def show(
     files: Sequence[Path],
     logs: bool,
@@ -57,18 +58,27 @@ def show(
     csv_file: Path | None,
     page_file: Path | None,
 ) -> None:
-    """Print the standings of the latest evening, or over all games, also while the server runs.
+    """Print the standings of a league or tournament, or of a contest: of its latest evening or over all games.
 
-    An evening is a run of games with less than six hours between the ends of one and the next. The results are those of
-    the servers' journals, or with --logs those of signed logs, which anybody can check: the standings are the same.
+    FILE is the TOML file of a league or tournament, or its record, FILE.league.jsonl or FILE.games.jsonl. The record is
+    enough: servers and bots may be gone.
+
+    Without FILE, they are those of a contest, also while its server runs. An evening is a run of games with less than
+    six hours between the ends of one and the next. The results are those of the servers' journals, or with --logs those
+    of signed logs, which anybody can check: the standings are the same.
 
     Exit code 1: a log does not hold; its games are left out, and the text names what is wrong.
     """
-    for option in ("journals", "config") if logs else ():
-        refuse_unused(option, "with --logs, which needs no journal; leave one of them out")
+    for option in ("journals", "config") if logs else ("journals", "config", "overall") if files else ():
+        which = "--logs, which needs no journal" if logs else "FILE, the record of a league or tournament"
+        refuse_unused(option, f"with {which}; leave one of them out")
     findings: list[Finding] = []
+    if len(files) > 1 and not logs:
+        raise click.UsageError("several FILEs are signed logs, for --logs; of leagues, show one after the other.")
     if files and not logs:
-        raise click.UsageError("FILE is a signed log, for --logs; name a journal with --journal FILE|URL.")
+        [file] = files
+        show_series(file, SeriesKind.LEAGUE, _begun, as_json=as_json, csv_file=csv_file, page_file=page_file)
+        return
     if logs and not files:
         raise click.UsageError("Missing argument 'FILE...': the signed logs that --logs counts.")
     if logs:
@@ -83,13 +93,17 @@ def show(
     else:
         _tell(standings, title)
     if csv_file is not None:
-        _write_csv(standings.ranked(), csv_file)
+        write_csv(standings.ranked(), "team", csv_file)
     if page_file is not None:
         write_page(page_file, page(standings, title))
     for finding in findings:
         click.echo(f"left out: {finding}", err=True)
     if findings:
         sys.exit(1)
+
+
+def _begun(file: Path) -> SeriesStandings:
+    return LeagueState(load_league(file), ()).standings()
 
 
 def _read_journals(journals: Sequence[str | None], config: Path | None) -> Chronicle:
@@ -156,19 +170,3 @@ def _result_record(result: Result) -> dict[str, Any]:
     record = {"table": result.table, "game": result.number, "at": result.at, "rules": result.rules, "players": players}
     annulled = {"annulled_at": result.annulled_at, "annulled_by": result.annulled_by}
     return record | {"counts": result.counts, "aborted": result.aborted} | (annulled if result.annulled_at else {})
-
-
-def _write_csv(ranked: Sequence[Score], path: Path) -> None:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    figures = [{"team": score.name, **score_record(score)} for score in ranked]
-    for row in figures:
-        row |= {key: round(value, 3) for key, value in row.pop("rating").items() if key != "sigma"}
-    names = ("place", "team", "points", "games", "wins", "ties", "losses", "opposition", "shots", "hits")
-    columns = [*names, "mu", "low", "high"]
-    rows.writerow([*names, "rating", "low", "high"])
-    rows.writerows([[row[column] for column in columns] for row in figures])
-    try:
-        replace_file(path, text.getvalue().encode())
-    except OSError as error:
-        raise SalvoError("csv_unwritable", f"{path}: {error.strerror}; name another file with --csv") from None

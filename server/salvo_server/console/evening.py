@@ -13,6 +13,7 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo import topics
 from salvo.messages import State
+from salvo.table_places import MAX_TABLES, place_name
 from salvo.table_state import (
     Fact,
     GameForgotten,
@@ -28,7 +29,6 @@ from salvo_display.boards.text_boards import OUT
 from salvo_server.console.commands import Offer, offers
 from salvo_server.game_lengths import duration, turns_of
 from salvo_server.headlines import headline
-from salvo_server.table_places import MAX_TABLES, place_name
 
 #: What is read of every table.
 TOPICS: Final = (

@@ -20,6 +20,7 @@ from salvo.cli.service_output import print_without_waiting
 from salvo.errors import MissingExtra
 from salvo.net.addresses import split_web_url
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
+from salvo.table_places import cells_of
 from salvo_server.brokers.embedded import open_files
 from salvo_server.brokers.embedded.addresses import (
     host_of,
@@ -32,7 +33,6 @@ from salvo_server.brokers.embedded.addresses import (
 )
 from salvo_server.brokers.embedded.tls import ServerTls
 from salvo_server.screen_users import ScreenUsers, watching_account
-from salvo_server.table_places import cells_of
 from salvo_watch.archive import Archive
 
 try:

@@ -20,11 +20,11 @@ from salvo import topics
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
+from salvo.table_places import MAX_TABLES, cell_of, place_of, table_of
 from salvo.table_state import Fact, NewConnection
 from salvo.topics import Reader
 from salvo_display.web_page.badges import Badges
 from salvo_server.screen_users import ScreenUsers
-from salvo_server.table_places import MAX_TABLES, cell_of, place_of, table_of
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.league import league_picture

@@ -1,20 +1,19 @@
-"""An HTML page of a tournament: one file that needs nothing else, with plots as SVG."""
+"""An HTML page of a series: one file that needs nothing else, with plots as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from salvo.atomic_file import replace_file
+from salvo.table_places import place_name
 from salvo_display.standings_page import page_style
 from salvo_display.web_page import emblems
 from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
-from salvo_lab.tournament.file import TournamentError
-from salvo_lab.tournament.games import TournamentGame
-from salvo_lab.tournament.standings import Standings, command_of, points_by_bot
+from salvo_game.standings.points_and_ratings import Rating
+from salvo_lab.series.lines import SeriesKind, SeriesResult
+from salvo_lab.series.standings import SeriesStandings, command_of, points
 
 #: Of a plot, in SVG units: the space for names to its left, the plot, and the height of a line.
 _NAMES: Final = 180
@@ -31,7 +30,7 @@ _MAX_POINTS: Final = 300
 _FEW_POINTS: Final = 60
 #: Between two names at the right of a plot.
 _APART: Final = 21
-#: Bots of whom each has a column in the open.
+#: Of how many each has a column in the open.
 _FEW_BOTS: Final = 8
 #: Bots on the podium: of a tie of all the table tells.
 _MAX_PODIUM: Final = 5
@@ -61,7 +60,7 @@ class Met(NamedTuple):
     """A match, for its line.
 
     Attributes:
-        sides: bots and their points in it, the best first.
+        sides: names and their points in it, the best first.
         best: the most points.
         games: played so far.
     """
@@ -74,23 +73,26 @@ class Met(NamedTuple):
 class Close(NamedTuple):
     """The closest game: who came first and second in it, and by how many hits."""
 
-    game: TournamentGame
+    game: SeriesResult
     first: str
     second: str
     hits: tuple[int, int]
 
 
-def page(came_to: Standings) -> str:
+def page(came_to: SeriesStandings) -> str:
     """Return the page; without the seed as long as games are left, since it reveals their fleets."""
-    rows, badges = came_to.rows, badges_of(came_to.tournament.bots)
-    ends = [end for row in rows for end in (row.rating.low, row.rating.high)]
-    ratings = [mu for course in came_to.course.values() for mu in course]
-    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]]
+    series, rows = came_to.series, came_to.rows
+    names = [*series.names, *(row.name for row in rows), *(name for match in came_to.matches for name in match.teams)]
+    badges = badges_of(dict.fromkeys(names))
+    ends = [end for row in rows for end in (row.rating.low, row.rating.high)] or [Rating().low, Rating().high]
+    ratings = [mu for course in came_to.course.values() for mu in course] or [Rating().mu]
+    best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]] or [Rating().mu]
     upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
     little = _Scale(min(ratings) - 1, max(ratings) + 1, _SMALL_HEIGHT)
     return _rendered(
         came_to=came_to,
-        given=came_to.tournament,
+        series=series,
+        is_local=series.kind is SeriesKind.TOURNAMENT,
         rows=rows,
         badges=badges,
         emblems=emblems(badges.values()),
@@ -111,33 +113,34 @@ def page(came_to: Standings) -> str:
         ],
         small=(_SMALL_WIDTH, _SMALL_HEIGHT, round(_SMALL_HEIGHT - little(25), 1)),
         one_by_one=[(row, _polyline(came_to.course[row.name], little, _SMALL_WIDTH, _FEW_POINTS)) for row in rows],
-        command=lambda game: command_of(game, came_to.tournament),
+        command=lambda game: command_of(game, series),
+        place_name=place_name,
         games=came_to.games[:_MAX_GAMES],
     )
 
 
-def _closest(games: Iterable[TournamentGame]) -> Close | None:
-    """Return the game whose first two were apart by the fewest hits, of several the longest; none with a strike."""
-    close = [_close(game) for game in games if not any(game.strikes) and not any(game.forfeited) and len(game.bots) > 1]
+def _closest(games: Iterable[SeriesResult]) -> Close | None:
+    """Return the game whose first two were apart by the fewest hits, of several the longest; none with a mishap."""
+    close = [_close(game) for game in games if game.was_fought and len(game.teams) > 1]
     return min(
         close, key=lambda candidate: (abs(candidate.hits[0] - candidate.hits[1]), -candidate.game.turns), default=None
     )
 
 
-def _close(game: TournamentGame) -> Close:
-    first, second = sorted(range(len(game.bots)), key=lambda seat: game.places[seat])[:2]
-    return Close(game, game.bots[first], game.bots[second], (game.hits[first], game.hits[second]))
+def _close(game: SeriesResult) -> Close:
+    first, second = sorted(range(len(game.teams)), key=lambda seat: game.places[seat])[:2]
+    return Close(game, game.teams[first], game.teams[second], (game.hits[first], game.hits[second]))
 
 
-def _rounds(came_to: Standings) -> list[tuple[int, list[Met]]]:
+def _rounds(came_to: SeriesStandings) -> list[tuple[int, list[Met]]]:
     """Return the matches of each round, the latest round first; nothing where there is but one."""
-    played: dict[int, list[TournamentGame]] = {}
+    played: dict[int, list[SeriesResult]] = {}
     for game in came_to.games:
-        played.setdefault(game.match, []).append(game)
+        played.setdefault(game.result, []).append(game)
     rounds: dict[int, list[Met]] = {}
     for match in came_to.matches:
-        points = points_by_bot(came_to.tournament, [match], played.get(match.number, ()))
-        sides = sorted(((bot, points[bot]) for bot in match.bots), key=lambda side: -side[1])
+        got = points(match.teams, [match], played.get(match.number, ()), games=came_to.series.games)
+        sides = sorted(got.items(), key=lambda side: -side[1])
         met = Met(sides, sides[0][1], len(played.get(match.number, ())))
         rounds.setdefault(match.round, []).append(met)
     return sorted(rounds.items(), reverse=True) if len(rounds) > 1 else []
@@ -154,36 +157,15 @@ def _labels(heights: list[float]) -> list[float]:
 
 def _rendered(**given: object) -> str:
     style = page_style()
-    return render("salvo_lab/tournament/page.html.j2", style=style, policy=policy(style), **given)
+    return render("salvo_lab/series/page.html.j2", style=style, policy=policy(style), **given)
 
 
-def _polyline(course: list[float], upwards: _Scale, width: int, points: int) -> str:
+def _polyline(course: list[float], upwards: _Scale, width: int, most: int) -> str:
     """Return the points of a line from the first match to the last, thinned to what can be seen."""
     last = len(course) - 1
-    step = max(1, last // points)
+    step = max(1, last // most)
     shown = sorted({*range(0, last + 1, step), last})
     return " ".join(
         f"{round(width * index / max(1, last), 1)},{round(upwards.length - upwards(course[index]), 1)}"
         for index in shown
     )
-
-
-def write_page(came_to: Standings, path: Path) -> None:
-    """Write the page; a reader never sees half of it.
-
-    Raises:
-        TournamentError: ``bad_results``: it cannot be written.
-    """
-    write_whole(path, page(came_to), "let this user write to its folder")
-
-
-def write_whole(path: Path, text: str, cure: str) -> None:
-    """Write a file; a reader never sees half of it.
-
-    Raises:
-        TournamentError: ``bad_results``: it cannot be written.
-    """
-    try:
-        replace_file(path, text.encode())
-    except OSError as error:
-        raise TournamentError("bad_results", f"{path}: {error.strerror}; {cure}") from None

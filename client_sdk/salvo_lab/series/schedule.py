@@ -1,82 +1,40 @@
-"""Who meets whom, in which seats, under which seed: all of it drawn from the tournament's seed alone."""
+"""Who meets whom in a series: all of it follows from the seed, from what was drawn before, and from its results."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from random import Random
 from typing import Any, Final
 
 from salvo.errors import MissingExtra
-from salvo.rules import Starter, generator, sample
-from salvo.rules.starter import draw_starter
-from salvo_lab.tournament.file import Format, Tournament
+from salvo.rules import generator, sample
 
-#: The opponent in a bye; no bot has this name.
+#: The opponent in a bye; no bot or team has this name.
 BYE: Final = ""
+#: Difference in rating that weighs as much on a ladder as having waited longest of all.
+RATING_SCALE: Final = 5.0
+#: A meeting in one of somebody's last games on a ladder weighs as much as this difference in rating.
+AGAIN: Final = 2.5
+#: Games of a ladder in which somebody was met lately.
+LATELY: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Bots that meet for a number of games.
+    """Bots or teams that meet, for a game or several.
 
     Attributes:
         number: from 1, in order of play.
         round: from 1.
-        bots: names; a single one has a bye.
+        teams: names; a single one has a bye.
     """
 
     number: int
     round: int
-    bots: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """A game that is to be played.
-
-    Attributes:
-        match: the number of its match.
-        index: its place in the match, from 0.
-        bots: names in seat order.
-        seed, game: what ``salvo play`` takes.
-    """
-
-    match: int
-    round: int
-    index: int
-    bots: tuple[str, ...]
-    seed: str
-    game: int
-
-
-def games_of(match: Match, tournament: Tournament) -> Iterator[Pairing]:
-    """Return the games of a match, none for a bye.
-
-    Every bot sits in every seat in turn while one seat begins, so no bot begins more often than another. Where the
-    rules let the players alternate from game to game, all have begun before the seats change. After each time round the
-    table a new seating order is drawn. Each game has its own number, so that no fleet comes twice: a bot may remember
-    what it met.
-    """
-    players = len(match.bots)
-    if players < 2:
-        return
-    seed, book = f"{tournament.seed}-{match.number}", tournament.book
-    alternating = book.starter is Starter.ALTERNATING
-    number = begins = 0
-    cycle = players * players if alternating else players
-    for index in range(tournament.games):
-        step = index % cycle
-        turned = step // players if alternating else step
-        order = sample(generator(tournament.seed, "seats", match.number, index // cycle), match.bots, players)
-        number += 1
-        if not alternating:
-            while step and draw_starter(book, seed, "", number, players) != begins:
-                number += 1
-            begins = draw_starter(book, seed, "", number, players)
-        yield Pairing(match.number, match.round, index, (*order[turned:], *order[:turned]), seed, number)
+    teams: tuple[str, ...]
 
 
 def round_robin(names: Sequence[str]) -> list[Match]:
@@ -84,13 +42,16 @@ def round_robin(names: Sequence[str]) -> list[Match]:
     return [Match(number, 1, pair) for number, pair in enumerate(combinations(names, 2), start=1)]
 
 
-def free_for_all(tournament: Tournament) -> list[Match]:
-    """Return tables of nearly equal size, drawn again every round."""
+def free_for_all(names: Sequence[str], rounds: int, size: int, seed: str) -> list[Match]:
+    """Return tables of nearly equal size, drawn again every round.
+
+    Args:
+        size: the most players of a table.
+    """
     matches: list[Match] = []
-    names = list(tournament.bots)
-    tables = len(sizes_of_tables(len(names), tournament.most_seats))
-    for number in range(1, tournament.number_of_rounds + 1):
-        drawn = sample(generator(tournament.seed, "tables", number), names, len(names))
+    tables = len(sizes_of_tables(len(names), size))
+    for number in range(1, rounds + 1):
+        drawn = sample(generator(seed, "tables", number), names, len(names))
         for table in range(tables):
             matches.append(Match(len(matches) + 1, number, tuple(drawn[table::tables])))
     return matches
@@ -102,13 +63,13 @@ def swiss_round(
     """Return the tables of a round at which those sit together who have about the same points.
 
     A repeated meeting weighs more than any difference in points; what is equal then is drawn. Pairs are the best of all
-    possible ones; larger tables are improved until no exchange of two bots makes them better. Nobody has a second bye
+    possible ones; larger tables are improved until no exchange of two makes them better. Nobody has a second bye
     before all who are there have had one: it goes to the last of those with the fewest.
 
     Args:
         number: of the round, from 1.
         first: number of its first match.
-        points: by bot, of all rounds before; two or more.
+        points: by name, of all rounds before; two or more.
         earlier: all matches before, byes included.
         size: the most players of a table; above 2 the tables are of nearly equal size, and nobody has a bye.
 
@@ -169,10 +130,39 @@ def _turned(names: Sequence[str], met: Mapping[frozenset[str], int]) -> list[tup
     return []
 
 
+def ladder_match(
+    since: Mapping[str, float], rating: Mapping[str, float], earlier: Iterable[Match], size: int
+) -> tuple[str, ...]:
+    """Return a game of those who wait: who waits longest, with those who are nearest in rating.
+
+    Who waits longest always plays, so nobody waits for more games to begin than there are others. Of the others, a
+    smaller difference in rating counts for them, a longer wait does, and not to have been met lately.
+
+    Args:
+        since: when they began to wait, two or more.
+        rating: at least of all that wait.
+        earlier: all matches before, in their order.
+        size: the most players of a table.
+    """
+    ordered = sorted(since, key=lambda name: (since[name], name))
+    first = ordered[0]
+    longest = max(since.values()) - since[first]
+    own = [match.teams for match in earlier if first in match.teams][-LATELY:]
+    met = [name for teams in own for name in teams]
+
+    def distance(name: str) -> float:
+        waited = (max(since.values()) - since[name]) / longest if longest else 0.0
+        return abs(rating[name] - rating[first]) / RATING_SCALE + AGAIN / RATING_SCALE * met.count(name) - waited
+
+    return (first, *sorted(ordered[1:], key=distance)[: size - 1])
+
+
 def meetings(matches: Iterable[Match]) -> Counter[frozenset[str]]:
     """Return how often each two have met; a bye is a meeting with :data:`BYE`."""
     return Counter(
-        frozenset(pair) for match in matches for pair in combinations((*match.bots, BYE)[: max(2, len(match.bots))], 2)
+        frozenset(pair)
+        for match in matches
+        for pair in combinations((*match.teams, BYE)[: max(2, len(match.teams))], 2)
     )
 
 
@@ -249,20 +239,3 @@ def _networkx() -> Any:
     except ModuleNotFoundError:
         raise MissingExtra("a swiss tournament", "tournament") from None
     return networkx
-
-
-def whole_schedule(tournament: Tournament) -> list[Match] | None:
-    """Return all matches of a format that knows them beforehand; None for swiss."""
-    match tournament.format:
-        case Format.ROUND_ROBIN:
-            return round_robin(list(tournament.bots))
-        case Format.FREE_FOR_ALL:
-            return free_for_all(tournament)
-    return None
-
-
-def number_of_games(tournament: Tournament) -> int:
-    """Return how many games there are in all."""
-    matches = whole_schedule(tournament)
-    count = len(tournament.bots) // 2 * tournament.number_of_rounds if matches is None else len(matches)
-    return count * tournament.games
