@@ -1,4 +1,4 @@
-"""``salvo league show``: what it prints of a journal's results, and what it refuses."""
+"""``salvo league show``: what it prints of a league or of a journal's results, and what it refuses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 
 from kit.command_line import run
+from kit.pages import Read
 from kit.results import HOUR, NOON, annulled, result
 from salvo_game.journal_interface import GameConcluded, GameOpened, ResultAnnulled
 from salvo_game.standings.chronicle import EVENING_GAP_MS
+from salvo_lab.series.lines import Annulled, Began, Drawn, LeagueResult
+from salvo_league.league_file import League, load_league
+from salvo_league.league_state import LeagueState
 from salvo_server.storage.journal.database import DatabaseJournal
 
 
@@ -110,3 +114,57 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     done = run("league", "league.toml", "--new", "12", "2", cwd=tmp_path)
     assert done.stderr.startswith("error: bad_league: league.toml: File exists; name another file")
     assert (tmp_path / "league.toml").read_text() == "mine"
+
+
+@pytest.mark.long
+def test_a_league_is_shown_from_its_record_alone_by_both_commands(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text('name = "cup"\nrounds = 2\ntable_size = 2\n[fill]\nhouse = "SECRET"\n')
+    assert shown(str(file)).splitlines()[0] == "cup: swiss, 0 games"
+    league = load_league(file)
+    nothing, both = (0, 0), (False, False)
+    with contextlib.closing(league.record(file)) as record:
+        record.add([Began(1), Drawn(1, 1, (("ann", "bob"), ("cem", "house"), ("dan", "eve"), ("fay",)))])
+        record.add([LeagueResult(2, ("cem", "house"), (2, 1), (9, 8), (3, 4), 20, "t1", 5, both)])
+        record.add([LeagueResult(1, ("ann", "bob"), (1, 2), (9, 8), (5, 4), 20, "t1", 4, both)])
+        record.add([LeagueResult(3, ("dan", "eve"), (2, 1), nothing, nothing, 0, "", 0, (True, False))])
+        record.add([Annulled(2, "desk")])
+        record.add([Drawn(2, 5, (("ann", "eve"),))])
+        rows = LeagueState(league, record.lines).rows()
+    text = shown(str(file))
+    assert run("tournament", "show", str(file)).stdout == shown(str(tmp_path / "cup.league.jsonl")) == text
+    assert text.splitlines()[0] == "cup: swiss, 2 games"
+    assert text.splitlines()[-1] == "not counted: t1, game 5, annulled by desk"
+    table = json.loads(shown(str(file), "--json"))["table"]
+    assert [(row["team"], row["points"], row["games"], row["missed"]) for row in table] == [
+        (row.name, row.points, row.games, row.missed) for row in rows
+    ]
+    assert {row["team"]: (row["points"], row["missed"]) for row in table} == {
+        "ann": (1.0, 0),
+        "bob": (0.0, 0),
+        "cem": (0.0, 0),
+        "dan": (0.0, 1),
+        "eve": (1.0, 0),
+        "fay": (1.0, 0),
+    }
+    file.unlink()  # and the server has never been there
+    shown(str(tmp_path / "cup.league.jsonl"), "--csv", str(tmp_path / "t.csv"), "--page", str(tmp_path / "p.html"))
+    assert (tmp_path / "t.csv").read_text().splitlines()[0].startswith("place,team,points,")
+    page = Read((tmp_path / "p.html").read_text())
+    assert page.unclosed == []
+    assert "desk annulled it" in (tmp_path / "p.html").read_text()
+
+
+def test_the_record_of_a_league_by_version_1_0_is_read_and_gone_on_with(tmp_path: Path) -> None:
+    league = League(name="cup", rounds=2)
+    path = tmp_path / "cup.league.jsonl"
+    head = {"name": "cup", "format": "swiss", "rounds": 2, "table_size": 4, "seed": ""}
+    result = {"result": 1, "table": "t", "game": 3, "teams": ["ann", "bob"], "places": [1, 2], "shots": [9, 9]}
+    result |= {"hits": [5, 4], "turns": 20, "absent": [False, False]}
+    drawn = {"drawn": 1, "first": 1, "matches": [["ann", "bob"]]}
+    lines = [{"form": 1, "league": head, "seed": "5"}, {"began": 1}, drawn, result]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with contextlib.closing(league.record(tmp_path / "cup.toml")) as record:
+        state = LeagueState(league.with_seed(record.seed), record.lines)
+    assert state.league.seed == "5"
+    assert [(row.name, row.points, row.games) for row in state.rows()] == [("ann", 1.0, 1), ("bob", 0.0, 1)]

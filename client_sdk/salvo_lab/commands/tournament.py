@@ -99,11 +99,9 @@ def run(
         click.echo(f"the games of before are in {file.with_name(games.aside.name)}", err=True)
     given = given.with_seed(games.seed)
     in_all, before = number_of_games(given), len(schedule(given, games.games)[1])
-    if games.replaced and games.lines:
-        what = (
-            f"{' and '.join(games.replaced)} changed: {in_all - before} of {counted(in_all, 'game')} are left to play"
-        )
-        click.echo(f"{what}; those of earlier versions stay in the record", err=True)
+    if games.replaced:
+        left = f"{in_all - before} of {counted(in_all, 'game')} are left to play"
+        click.echo(f"{', '.join(games.replaced)} changed: {left}; earlier games stay in the record", err=True)
     try:
         with _progress(in_all, before) as played:
             play_tournament(path, given, games, jobs or cores(), played)

@@ -69,7 +69,7 @@ def read_record(path: Path) -> Recorded | None:
     try:
         head = read_head(first)
     except ValidationError:
-        cure = "of a signed log, salvo league show --logs prints the standings"
+        cure = "a tournament is played again with --fresh, a signed log is for salvo league show --logs"
         text = f"{path}, line {number}: not written by this version's salvo tournament or salvo league; {cure}"
         raise SeriesError("bad_results", text) from None
     read: list[SeriesLine] = []

@@ -90,7 +90,7 @@ def _interrupt(folder: Path, number: signal.Signals) -> str:
     hold.touch()
     with started(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=True) as running:
         until(
-            lambda: running.poll() is not None or (stored.exists() and stored.read_bytes().count(b"\n") > NOT_HELD),
+            lambda: running.poll() is not None or (stored.exists() and stored.read_bytes().count(b"\n") >= STORED),
             seconds=240,
         )
         assert running.poll() is None, running.communicate()
@@ -124,7 +124,7 @@ class Cheat(salvo.Bot):
         super().prepare(name, seed, game)
         GAMES.append(game)
         if len(GAMES) == 2:
-            while len(rows()) < 2:
+            while len(rows()) < 4:
                 time.sleep(0.01)
             DOES
 
@@ -141,7 +141,10 @@ CHEATS = {
         "game 1 of match 1 is gone, game 2 of match 1 is gone, game 3 of match 1 is gone",
     ),
     "puts a pipe there": ("RESULTS.unlink(); os.mkfifo(RESULTS)", "it was removed"),
-    "writes no games": ("RESULTS.write_text('won\\n')", "line 1: not written by salvo tournament"),
+    "writes no games": (
+        "RESULTS.write_text('won\\n')",
+        "line 1: not written by this version's salvo tournament or salvo league",
+    ),
 }
 
 
@@ -169,6 +172,8 @@ def test_a_bot_cannot_change_the_results_of_a_tournament(cheat: str, tmp_path: P
 
 #: The first game of each process; what it plays next is saved together.
 NOT_HELD = 2
+#: Lines with these: before them stand the settings, and the version of each bot.
+STORED = 1 + 5 + NOT_HELD
 
 
 @pytest.mark.long
