@@ -39,6 +39,8 @@ USELESS = {
     "gateway classic --opponent human --end-seconds 1": "--end-seconds",
     "league show --logs game.proof.jsonl --journal a.journal": "--journal",
     "league show --logs game.proof.jsonl --config c.toml": "--config",
+    "league show cup.toml --all": "--all",
+    "league show cup.toml --config c.toml": "--config",
     "backup b.tar.gz --no-database": "--no-database",
     "new mybot.pl --program": "--program",
     "play hunter random --jobs 2": "--jobs",
