@@ -276,7 +276,7 @@ def test_no_secret_is_anywhere_after_a_contest_with_rights(tmp_path: Path) -> No
     """Nothing is left out: what a watcher, a rival and the referee hear, every file, every command line."""
     secrets = _roster(tmp_path)
     wrong = token_urlsafe(16)
-    with Contest(tmp_path, "--referee-delay-seconds", "0") as contest:
+    with Contest(tmp_path) as contest:
         ears = [Ear(contest.url, name, secrets[name]) for name in ("hall", "rival", "booth")]
         ears[0].until(topics.STATE.of())
         contest.watch(SALVO_TEAM="hall", SALVO_SECRET=secrets["hall"])
