@@ -11,6 +11,7 @@ from salvo.cli import cli, main
 from salvo.cli.checked import refuse_unused
 from salvo.errors import SalvoError
 from salvo.plugins import GATEWAYS, found
+from salvo_lab.commands.on_hosts import connected
 from salvo_server.settings import load_settings
 
 #: A command line, and the option in it that does nothing.
@@ -139,3 +140,9 @@ def test_defaults_and_variables_for_all_commands_are_no_options_that_were_given(
         pytest.raises(SalvoError, match=r"^unused_option: --roster does nothing with a URL$"),
     ):
         refuse_unused("roster", "with a URL")
+
+
+def test_a_program_that_is_no_command_of_salvo_has_given_no_option() -> None:
+    """The story: the bench of clearing boards, which has options of its own, ended in a RuntimeError of click."""
+    with connected(None, Path("tls")) as cluster:
+        assert cluster is None

@@ -27,8 +27,8 @@ def refuse_unused(option: str, why: str) -> None:
     Raises:
         SalvoError: ``unused_option``.
     """
-    context = click.get_current_context()
-    if context.get_parameter_source(option) is ParameterSource.COMMANDLINE:
+    context = click.get_current_context(silent=True)  # None in a program that is no command of salvo
+    if context is not None and context.get_parameter_source(option) is ParameterSource.COMMANDLINE:
         spelled = next(parameter.opts[0] for parameter in context.command.params if parameter.name == option)
         raise SalvoError("unused_option", f"{spelled} does nothing {why}")
 
