@@ -133,8 +133,8 @@ def test_a_bot_with_processes_plays_like_one_without(bot: str, tmp_path: Path) -
         table, err = _tournament(tmp_path, games=2)  # the second one beside what the first has left
     assert [(game["strikes"], game["forfeited"]) for game in table["games"]] == [({}, [])] * 2
     assert err == ""
-    games = (tmp_path / "cup.games.jsonl").read_text().splitlines()
-    assert len(games) == 3
+    recorded = (tmp_path / "cup.games.jsonl").read_text().splitlines()
+    assert sum('"seconds":' in line for line in recorded) == 2
 
 
 @pytest.mark.parametrize("end", ENDS)
