@@ -29,7 +29,7 @@ from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.league import league_picture
 from salvo_watch.web.picture import table_of_standings
-from salvo_watch.web.stage import LATEST_SECONDS, Stage
+from salvo_watch.web.stage import LATEST_SECONDS, Playing, Stage
 from salvo_watch.web.tables import Arrived, Table, read
 from salvo_watch.web.tapes import Logs, Tape, tape_of_log
 
@@ -441,10 +441,15 @@ class Relay:
 
     def _on_page(self, page: Page) -> Table:
         """Return the table that a page shows now: the one at its place, or one that a tape plays to."""
-        stage = self._stages.get(page.place)
-        if stage is not None and stage.playing is not None and not page.live:
-            return stage.playing.table
+        playing = self._playing(page)
+        if playing is not None:
+            return playing.table
         return self.tables.get(page.place) or Table(page.place, badges=self.badges)
+
+    def _playing(self, page: Page) -> Playing | None:
+        """Return the tape that a page shows; None while it is live."""
+        stage = self._stages.get(page.place)
+        return None if stage is None or page.live else stage.playing
 
     def _send_overview(self) -> None:
         self._overview_timer = None
@@ -509,11 +514,11 @@ class Relay:
         """Return what a page shows, also of a table that nothing is known of."""
         name = page.place
         states = [[self._name(table.name), table.screen.state] for table in self._shown()]
-        source, stage = self._sources[cell_of(name)], self._stages.get(name)
-        if stage is not None and stage.playing is not None and not page.live:
-            picture = stage.playing.picture()
+        source, playing = self._sources[cell_of(name)], self._playing(page)
+        if playing is not None:
+            picture = playing.picture()
         else:
-            table = self.tables.get(name) or Table(name, badges=self.badges)
+            table = self._on_page(page)
             picture = {**table.picture(self._loop.time(), withheld=self._withheld(table)), "tape": None}
         picture["standings"] = table_of_standings(source.standings.shown, self.badges)
         league = None if source.league.shown is None else league_picture(source.league.shown, self.badges)

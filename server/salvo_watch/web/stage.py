@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from salvo.messages import State
+from salvo.table_places import table_of
 from salvo_display.web_page.badges import Badges
 from salvo_watch.web.tables import Arrived, Table
 from salvo_watch.web.tapes import Tape
@@ -138,7 +139,7 @@ class Stage:
     def _still_at(self, tape: Tape) -> bool:
         """Whether the table still shows the result of the tape's game."""
         live = self._live
-        return live.shown.state is State.OVER and (live.name.partition("@")[0], live.shown.game.number) == (
+        return live.shown.state is State.OVER and (table_of(live.name), live.shown.game.number) == (
             tape.table,
             tape.game,
         )
