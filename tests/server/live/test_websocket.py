@@ -83,7 +83,11 @@ def test_a_refused_greeting_leaves_one_line_at_every_level_of_the_protocol(
             with socket.create_connection(("127.0.0.1", broker.port), PATIENCE_SECONDS) as plain:
                 plain.sendall(connect_packet("stranger", level=level))
                 answer = b"".join(iter(lambda: plain.recv(100), b""))
-    assert answer == {4: b"\x20\2\0\4", 5: b"\x20\3\0\x86\0"}.get(level, b"\x20\2\0\1")
+    if level == 5:  # followed by a reason in words
+        assert (answer[0], answer[2:4]) == (0x20, b"\0\x86")
+        assert b"connect with a team's name as user and its secret as password" in answer
+    else:
+        assert answer == {4: b"\x20\2\0\4"}.get(level, b"\x20\2\0\1")
     [line] = lines(caplog)
     assert line.endswith("; refused")
 
