@@ -74,7 +74,6 @@ PARTS: Final = {
             "tests/server/test_refused_requests.py",
             "tests/server/test_host_commands.py",
             "tests/server/test_standings.py",
-            "tests/server/test_journal.py::test_batches_that_are_added_have_the_records_of_both",
             "tests/attacks/test_attacks.py::test_an_attack_achieves_nothing",
             "tests/conformance/test_vectors.py::test_a_server_answers_as_the_vector_requires",
         ),

@@ -89,10 +89,11 @@ def tournament(file: Path, method: str) -> str:
     cup.write_text('name = "cup"\ngames = 2\nseed = 1\n\n[bots]\nmine = "mine.py"\nother = "random"\n')
     done = run("tournament", "run", str(cup), "--jobs", "1")
     games = cup.with_suffix(".games.jsonl")
-    rows = [json.loads(line) for line in games.read_text().splitlines()[1:]] if games.exists() else []
+    lines = [json.loads(line) for line in games.read_text().splitlines()] if games.exists() else []
+    rows = [line for line in lines if "result" in line]
     assert method == "__init__" or len(rows) == 2
     for row in rows:
-        mine = row["bots"].index("mine")
+        mine = row["teams"].index("mine")
         assert not row["strikes"][1 - mine]
         assert row["forfeited"][mine] == (method in ("choose_salvo", "on_result"))
     return done.stderr + "".join(str(row["strikes"]) for row in rows)
