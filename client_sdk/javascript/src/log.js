@@ -16,7 +16,7 @@ const MIDDLE = ',"sign":"';
 const END = '"}';
 const TAIL_BYTES = 99;
 
-/** @typedef {"file" | "server" | "incomplete"} Fault which party is at fault when a log does not hold */
+/** @typedef {"file" | "server" | "forked" | "incomplete"} Fault which party is at fault when a log does not hold */
 
 /** A server that has lost the end of its journal signs another end, and so does one that takes a game back. */
 const CANNOT_TELL = "by a lost journal or on purpose, the log cannot tell";
@@ -32,7 +32,7 @@ export class LogError extends WireError {
 }
 
 /** Return the error of two signed entries of one number. @param {number} n */
-export const forked = (n) => new LogError("log_forked", `two histories were signed after entry ${n - 1}: ${CANNOT_TELL}`, "server");
+export const forked = (n) => new LogError("log_forked", `two histories were signed after entry ${n - 1}: ${CANNOT_TELL}`, "forked");
 
 const PUBLIC = "opened state players judged dropped turn turn_resumed result stats won shown revealed left forgotten rules hosted".split(" ");
 const INPUTS = "participate host strike time resume delivered".split(" ");
@@ -171,7 +171,7 @@ export class LogChain {
       return false;
     }
     if (n > this.nextNumber) throw new LogError("log_gap", `entry ${n} where entry ${this.nextNumber} belongs`, "incomplete");
-    if (prev !== this.#digests.get(n - 1)) throw new LogError("log_broken", `entry ${n} does not continue the entry ${n - 1}, so two histories were signed: ${CANNOT_TELL}`, "server");
+    if (prev !== this.#digests.get(n - 1)) throw new LogError("log_broken", `entry ${n} does not continue the entry ${n - 1}, so two histories were signed: ${CANNOT_TELL}`, "forked");
     return true;
   }
 }

@@ -289,7 +289,7 @@ export class Witness {
       if (error.code === "log_forged") {
         throw new TrustError("impostor", `an entry of the log is not signed by the server ${fingerprint(key)}: it is from an impostor`);
       }
-      if (error.fault === "server") throw new TrustError("unfair", `${error.code}: ${error.text}`);
+      if (error.fault === "server" || error.fault === "forked") throw new TrustError("unfair", `${error.code}: ${error.text}`);
       throw new WireError(error.code === "unknown_version" ? error.code : "wrong_shape", error.text);
     }
   }
