@@ -89,7 +89,6 @@ CODES = {
     "unknown_target": Code("no player has this name", Answered.SENDER, "SALVO-FIRE-6"),
     "own_board": Code("these rules do not allow shots at your own board", Answered.SENDER, "SALVO-BOOK-6"),
     "shot_before": Code("the cell was shot at before, which these rules do not allow", Answered.SENDER, "SALVO-BOOK-6"),
-    "no_skipping": Code("these rules do not allow skipping a turn", Answered.SENDER, "SALVO-BOOK-7"),
     "turn_timeout": Code(
         "the turn's deadline has passed; the text says how many shots were lost", Answered.PLAYER, "SALVO-TURN-5"
     ),

@@ -214,7 +214,6 @@ class Turn(InGame):
     def skip(self, command: m.Skip, now: int) -> tuple[Announcements, InMatch]:
         """End the turn of a player that wants no more of it (SALVO-BOOK-7)."""
         match = self.match
-        check_skipping(self.terms)
         player = match.players[command.player]
         if player is not match.current:
             raise IllegalCommand("not_your_turn", f"{self._whose()}, not {player.name}'s")
@@ -299,9 +298,7 @@ class Pause(InGame):
 
     def extend(self, by: Hosted, now: int) -> tuple[Announcements, Pause]:
         """Give the next turn more time, in its player's bank, too (SALVO-HOST-4)."""
-        longer = extended(self.deadline, by)
-        if not self.terms.limits.since(m.V1_2):
-            return [], replace(self, deadline=longer)
+        extended(self.deadline, by)  # refused where no time is running
         self.match.give_time(by.ms)
         return [], replace(self, extra_ms=self.extra_ms + by.ms)
 
@@ -323,7 +320,6 @@ class Pause(InGame):
 
     def skip(self, command: m.Skip, now: int) -> NoReturn:
         """Refuse a skip (SALVO-PACE-2)."""
-        check_skipping(self.terms)
         raise IllegalCommand("not_your_turn", self._whose())
 
     def _whose(self) -> str:
@@ -357,14 +353,3 @@ class Over(InGame):
             return False
         last, of = self.match.results[-1], command.context
         return (last.game, last.turn, last.player) == (of.game, of.turn, command.player)
-
-
-def check_skipping(terms: Terms) -> None:
-    """Make sure that a player may end its turn: by the rules, or by the version of the protocol.
-
-    Raises:
-        IllegalCommand: ``no_skipping``.
-    """
-    if not (terms.book.skipping or terms.limits.since(m.V1_2)):
-        text = f"the rules {terms.book.name} have no skipping; a turn ends with its last shot or at its deadline"
-        raise IllegalCommand("no_skipping", text)

@@ -119,11 +119,10 @@ class Lobby:
 
     def _may_restart(self, name: str, now: int) -> bool:
         """Whether a team's listing restarts the placement time; one that comes and goes must not hold up the others."""
-        restarts = self.terms.limits.restarts
         if self.deadline is None:
             self.restarted_by.clear()
             self.began = now
-        elif restarts is not None and (name in self.restarted_by or len(self.restarted_by) >= restarts):
+        elif name in self.restarted_by or len(self.restarted_by) >= self.terms.limits.most_players:
             return False
         self.restarted_by.add(name)
         return True
@@ -132,7 +131,7 @@ class Lobby:
         """Restart the placement time, as long as it has not lasted too long in all."""
         limits = self.terms.limits
         ends = now + limits.placement_ms
-        if self.deadline is not None and limits.since(m.V1_2):
+        if self.deadline is not None:
             ends = min(ends, self.began + MAX_PLACEMENT_TIMES * limits.placement_ms)
             if ends <= self.deadline:
                 return

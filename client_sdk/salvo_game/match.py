@@ -335,8 +335,8 @@ class Match:
     def figures(self) -> list[m.Announcement]:
         """Return what is told of a game that is over, or aborted: fleets, figures, who won."""
         game = self.game
-        aborted = not game.over and self.terms.limits.since(m.V1_2)  # before, all had the first place
-        figures = zip(self.seats, game.tally(), [0] * len(self.seats) if aborted else game.places(), strict=True)
+        places = game.places() if game.over else [0] * len(self.seats)
+        figures = zip(self.seats, game.tally(), places, strict=True)
         stats = [m.PlayerStats(p.name, t.shots, t.hits, t.sank, t.turns, place) for p, t, place in figures]
         winners = tuple(self.seats[seat].name for seat in game.winners)
         won = m.GameWon(winners[0]) if len(winners) == 1 else m.GameWon("", winners)

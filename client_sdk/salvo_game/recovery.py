@@ -72,7 +72,7 @@ def recover(
         if follow is not None:
             follow(table, step)
         if record.id > sent_through:
-            unsent += table.published(step)
+            unsent += step.publications
             unsent += game_log.take_in(step) if game_log is not None else ()
         elif game_log is not None:
             game_log.skip(step)

@@ -41,9 +41,9 @@ class Table:
         """Set a table; ``status`` makes what ``/game/server`` says of it."""
         self.referee = referee
         self.name = referee.table
-        self.retained: dict[str, bytes] = {}
-        self._status = status
         self._empty = {topics.COUNT.of(self.name): b"0", topics.LIST.of(self.name): b"[]"}
+        self.retained = dict(self._empty)
+        self._status = status
         self._begin_game()
 
     @property
@@ -69,7 +69,7 @@ class Table:
         if self.header.draw is m.Draw.SEED and isinstance(command, m.PlaceShip) and command.message:
             command = replace(command, message=b"")  # its random bytes are not part of a game that the seed decides
         announcements = self.referee.receive(command, at)
-        publications = self._write(announcements)
+        publications = self._write(announcements, command)
         recorded = _is_recorded(command, announcements)
         text = ""
         if recorded:
@@ -94,46 +94,7 @@ class Table:
         """Write the server's status and keep it as retained."""
         return [changed for each in write_announcement(status, self.name) if (changed := self._retain(each))]
 
-    @property
-    def last_payloads(self) -> dict[str, bytes]:
-        """What the broker should retain, by topic: an empty lobby says so, where its game's record has nothing."""
-        return self._empty | self.retained
-
-    def published(self, step: Step) -> list[Publication]:
-        """Return what is published of a step: what its record has, as far as clients are concerned.
-
-        The record stays as it was in earlier versions. In its place an empty lobby says 0 and [] (SALVO-JOIN-10), and
-        every refusal of a placement says `false` (SALVO-PLACE-9).
-        """
-        refuses = m.PlacementRefused in map(type, step.announcements)
-        publications: list[Publication] = []
-        for publication in step.publications:
-            if refuses:
-                publications += self._refusal(step, publication)
-            publications.append(
-                publication
-                if publication.payload
-                else publication._replace(payload=self._empty.get(publication.topic, b""))
-            )
-        return publications
-
-    def _refusal(self, step: Step, publication: Publication) -> list[Publication]:
-        """Return what goes before the error about a ship, unless the record says it of that placement.
-
-        It is not retained: the ship's last good placement stays in force. Without proof of the sender nothing is said
-        against a ship that is in place.
-        """
-        address = topics.parse(publication.topic)
-        if address.topic is not topics.PLACEMENT_ERROR:
-            return []
-        approved = topics.APPROVED.of(self.name, player=address.player, ship=address.ship)
-        unproven = isinstance(step.command, m.Unreadable) and not step.command.proven
-        decided = any(each.topic == approved for each in step.publications)
-        if decided or (unproven and self.retained.get(approved) == b"true"):
-            return []
-        return [Publication(approved, b"false", False)]
-
-    def _write(self, announcements: Iterable[m.Announcement]) -> list[Publication]:
+    def _write(self, announcements: Iterable[m.Announcement], command: m.Input | None = None) -> list[Publication]:
         written: list[Publication] = []
         for announcement in announcements:
             match announcement:
@@ -145,6 +106,8 @@ class Table:
                     written += self._clear(player)
                 case m.TableReset():
                     written += self._clear()
+                case m.PlacementRefused():
+                    written += self._write_refusal(announcement, command, written)
                 case _:
                     for publication in write_announcement(announcement, self.name):
                         if self._is_passing(announcement, publication):
@@ -152,6 +115,22 @@ class Table:
                         elif self._retain(publication):
                             written.append(publication)
         return written
+
+    def _write_refusal(
+        self, refusal: m.PlacementRefused, command: m.Input | None, written: Sequence[Publication]
+    ) -> list[Publication]:
+        """Write the refusal of a placement: first `false`, unless that is written already (SALVO-PLACE-9).
+
+        It is not retained: the ship's last good placement stays in force. Without proof of the sender nothing is
+        published against a ship that is in place.
+        """
+        error = write_announcement(refusal, self.name)
+        approved = topics.APPROVED.of(self.name, player=refusal.to, ship=refusal.spelling)
+        unproven = isinstance(command, m.Unreadable) and not command.proven
+        decided = any(each.topic == approved for each in written)
+        if decided or (unproven and self.retained.get(approved) == b"true"):
+            return error
+        return [Publication(approved, b"false", False), *error]
 
     def _is_passing(self, announcement: m.Announcement, publication: Publication) -> bool:
         """Whether it is `false` for a ship that stays in its place: its topic retains `true` (SALVO-PLACE-9)."""
@@ -169,13 +148,14 @@ class Table:
         return publication
 
     def _clear(self, player: str | None = None) -> list[Publication]:
-        """Clear what is retained about a player, or at a reset about all players."""
+        """Clear what is retained about a player, or at a reset about all: an empty lobby has 0 and []."""
         gone = []
-        for topic in self.retained:
+        for topic, payload in self.retained.items():
             address = topics.parse(topic)
-            if address.topic not in _STAYS if player is None else address.player == player:
-                gone.append(topic)
-        return [changed for topic in gone if (changed := self._retain(Publication(topic, b"", True)))]
+            cleared = self._empty.get(topic, b"")
+            if payload != cleared and (address.topic not in _STAYS if player is None else address.player == player):
+                gone.append(Publication(topic, cleared, True))
+        return [changed for each in gone if (changed := self._retain(each))]
 
 
 def header_check(header: Header) -> bytes:

@@ -128,8 +128,7 @@ _WORDS: dict[type[m.Input], str] = {
 
 def _refuse(state: TableState, command: m.Command, now: int) -> NoReturn:
     kind = type(command)
-    what = _WORDS[kind] if state.terms.limits.since(m.V1_2) else kind.__name__
-    raise _wrong_state(what, ACCEPTED[kind], state)
+    raise _wrong_state(_WORDS[kind], ACCEPTED[kind], state)
 
 
 def _wrong_state(what: str, accepted: Iterable[m.State], state: TableState) -> IllegalCommand:
@@ -178,12 +177,6 @@ def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
     raise _wrong_state(do, _accepting(_BY_HOST[do]), state)
 
 
-def _skip_next(pause: Pause, by: Hosted, now: int) -> tuple[Announcements, TableState]:
-    if not pause.terms.limits.since(m.V1_2):
-        _refuse_host(pause, by, now)
-    return pause.skip_by_host(by, now)
-
-
 def _announcing(
     step: Callable[[Any, Hosted, int], tuple[Announcements, TableState]],
 ) -> Callable[[Any, Hosted, int], tuple[Announcements, TableState]]:
@@ -224,7 +217,6 @@ _TURN_ENDS = (_NEXT, _NEXT._replace(state=Pause), _WON)
 
 _PLACING = ("fleet_final", "off_grid", "overlap", "too_close")
 _AIMING = ("unknown_target", "off_grid", "own_board", "shot_before", "stale_context")
-_SKIPPING = ("no_skipping", "not_your_turn")
 _OUT_OF_TURN = ("not_your_turn", "too_many_shots")
 _OUT_OF_TIME = ("turn_timeout", "bank_empty")
 
@@ -245,8 +237,8 @@ _PLACE = Transition(Lobby.place, _OK, "SALVO-PLACE-7", _PLACING, (_WAITS, _COMPL
 _FIRE = Transition(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _TURN_ENDS)
 _EARLY = Transition(Pause.fire, _NO, "SALVO-PACE-2", _OUT_OF_TURN)
 _VOID = Transition(_fire_after_the_end, _IGNORED, "SALVO-FIRE-12", ("wrong_state",))
-_SKIP = Transition(Turn.skip, _OK, "SALVO-BOOK-7", (*_SKIPPING, "stale_context"), _TURN_ENDS)
-_NO_SKIP = Transition(Pause.skip, _NO, "SALVO-PACE-2", _SKIPPING)
+_SKIP = Transition(Turn.skip, _OK, "SALVO-BOOK-7", ("not_your_turn", "stale_context"), _TURN_ENDS)
+_NO_SKIP = Transition(Pause.skip, _NO, "SALVO-PACE-2", ("not_your_turn",))
 
 _START = Transition(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
 _RUN_OUT = Transition(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
@@ -262,7 +254,7 @@ _NO_BANK = Transition(_ignore, _IGNORED, "SALVO-TIME-2")
 _STALE = "stale_context"
 _H_START = Transition(_announcing(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
 _H_SKIP = Transition(_announcing(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
-_H_SKIP_NEXT = Transition(_announcing(_skip_next), _OK, "SALVO-HOST-3", ("wrong_state", _STALE))
+_H_SKIP_NEXT = Transition(_announcing(Pause.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,))
 _H_PAUSE = Transition(
     _announcing(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE)
 )

@@ -913,7 +913,7 @@ def hosts() -> list[dict[str, Any]]:
     def good(description: str, sentence: str, **body: Any) -> dict[str, Any]:
         return case(description, sentence, given(**body), result={"by": "desk", **body})
 
-    text, settings = "SALVO-HOST-7", {"players": 2, "turn_seconds": 5, "pace_seconds": 0, "teams": ["ann", "bob"]}
+    text, settings = "SALVO-HOST-7", {"players": 2, "turn_seconds": 5, "pace_ms": 0, "teams": ["ann", "bob"]}
     return [
         good("a pause", "SALVO-HOST-4", do="pause"),
         good("a pause of one game", "SALVO-HOST-1", do="pause", g=3),
@@ -932,7 +932,6 @@ def hosts() -> list[dict[str, Any]]:
         case("a team twice", text, given(do="set", settings={"teams": ["ann", "Ann"]}), error="wrong_shape"),
         case("a team with a bad name", text, given(do="set", settings={"teams": ["ann", "+"]}), error="bad_name"),
         case("more players than teams", text, given(do="set", settings=settings | {"players": 3}), error="wrong_shape"),
-        case("two paces", text, given(do="set", settings={"pace_seconds": 1, "pace_ms": 400}), error="wrong_shape"),
         case(
             "a pace of more than ten minutes", text, given(do="set", settings={"pace_ms": 600_001}), error="wrong_shape"
         ),
@@ -996,10 +995,7 @@ def resends() -> list[dict[str, Any]]:
 
 
 def book_refusals() -> dict[str, Any]:
-    """What is refused by the ruleset that is played; read like `refusals`, "rules" in the settings is its name.
-
-    `minor` is by which minor version of the protocol the game is refereed, if not the newest (SALVO-VERSION-6).
-    """
+    """What is refused by the ruleset that is played; read like `refusals`, "rules" in the settings is its name."""
 
     def state(sender: Sender, rules: str, *ships: str, seated: int = 2) -> dict[str, Any]:
         seats = ("ann", "bob")
@@ -1017,7 +1013,6 @@ def book_refusals() -> dict[str, Any]:
     spaced = ("aircraftcarrier", "battleship", "cruiser", "submarine1", "submarine2")
     states = {
         "salvo": state(Sender(), "salvo", *FLEET),
-        "salvo of 1.1": {**state(Sender(), "salvo", *FLEET), "minor": 1},
         "xbs": state(Sender(), "xbs", *"abcde"),
         "smackdown": state(Sender(), "smackdown", *FLEET),
         "spaced lobby": state(Sender(), "spaced", *spaced, seated=1),
@@ -1035,7 +1030,6 @@ def book_refusals() -> dict[str, Any]:
 
     cases = [
         when("salvo", "a skip", "SALVO-BOOK-7", skip("ann")),
-        when("salvo of 1.1", "a skip", "SALVO-BOOK-7", skip("ann"), answer=anns | {"code": "no_skipping"}),
         when("salvo", "a skip out of turn", "SALVO-BOOK-7", skip("bob"), answer=bobs | {"code": "not_your_turn"}),
         when("xbs", "a skip", "SALVO-BOOK-7", skip("ann")),
         when("xbs", "a skip for this turn", "SALVO-BOOK-7", skip("ann", g=1, t=1)),

@@ -148,7 +148,7 @@ class League(Model):
             turn_seconds=self.turn_seconds,
             over_seconds=OVER_SECONDS,
             teams=teams,
-            **({} if pace is None else m.NextGame.pace(pace)),
+            pace_ms=None if pace is None else round(1000 * pace),
         )
 
     def pace(self, teams: int, rules: str) -> float | None:

@@ -76,8 +76,8 @@ class HostDesk:
         return None
 
 
-#: What ``set`` takes; ``pace_seconds`` takes decimals.
-_SETTINGS: Final = tuple(name for name in m.NextGame.__dataclass_fields__ if name != "pace_ms")
+#: What ``set`` takes; ``pace_seconds`` takes decimals, in place of ``pace_ms``.
+_SETTINGS: Final = tuple(name.replace("pace_ms", "pace_seconds") for name in m.NextGame.__dataclass_fields__)
 
 
 def read_argument(do: m.HostAction, text: str) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _read_settings(words: Sequence[str]) -> m.NextGame:
         if not equals or name not in _SETTINGS:
             raise ValueError(f"{word!r}: NAME=VALUE, and NAME is {', '.join(_SETTINGS)}")
         if name == "pace_seconds":
-            given.update(m.NextGame.pace(_read_pace(value)))
+            given["pace_ms"] = round(1000 * _read_pace(value))
         else:
             given[name] = tuple(value.split(",")) if name == "teams" else _read_number(name, value)
     return m.NextGame(**given)

@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, ValidationError
 
 from salvo.errors import MissingExtra, SalvoError
-from salvo.messages import MAX_PACE_SECONDS, MAX_SECONDS, PROTOCOL, Limits
+from salvo.messages import MAX_PACE_SECONDS, MAX_SECONDS, Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
 from salvo.text_files import line_of, read_text, read_toml
@@ -225,8 +225,6 @@ class ServerSettings(BaseSettings):
             increment_ms=None if self.increment_seconds is None else self.increment_seconds * 1000,
             absent_ms=min(ABSENT_MS, self.turn_seconds * 1000) if self.book.ending is Ending.GOAL else None,
             pace_ms=round(self.pace_seconds * 1000) or None,
-            restarts=Limits().most_players,
-            minor=PROTOCOL.minor,
         )
 
     def gateway_limits(self, *, for_people: bool) -> Limits:

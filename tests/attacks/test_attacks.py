@@ -667,8 +667,8 @@ def _hold_a_lobby_open() -> bool:
 
 def _come_and_go_in_the_lobby() -> bool:
     """Leave the lobby and come back, just before the time of those who have placed their fleets ends."""
-    stage = _two_fleets_and("cy", minor=None)
-    for _ in range(10):
+    stage = _two_fleets_and("cy")
+    for _ in range(4):  # less than the time lasts at most
         stage.wait(50)
         _leave_for(stage, "cy", stage.sealers["cy"])
         stage.join("cy")
@@ -677,15 +677,15 @@ def _come_and_go_in_the_lobby() -> bool:
 
 def _come_under_new_names() -> bool:
     """Take part under another name each time, just before the time of those who have placed their fleets ends."""
-    stage = _two_fleets_and(minor=2)
+    stage = _two_fleets_and()
     for number in range(10):
         stage.wait(50)
         stage.join(f"new{number}")
     return stage.referee.state is State.LOBBY
 
 
-def _two_fleets_and(*others: str, minor: int | None) -> Stage:
-    limits = Limits(placement_ms=60_000, restarts=64, minor=minor)
+def _two_fleets_and(*others: str) -> Stage:
+    limits = Limits(placement_ms=60_000)
     stage = Stage(("ann", "bob", *others), play=False, limits=limits)
     for number, name in enumerate(("ann", "bob")):
         for placement in fleet(number).placements:
@@ -876,7 +876,10 @@ def _answer_without_end(patch: Patch) -> None:
 _answer_whose_turn_it_is = without(Inbox, "_shooter", lambda self, table, current, message: current)
 _answer_whatever_comes = without(Inbox, "_may_answer", lambda self, table, name, message: True)
 _let_ships_be_placed_for_ever = without("salvo_game.lobby.MAX_PLACEMENTS", 1_000_000)
-_let_every_listing_restart = without(Lobby, "_may_restart", lambda self, name, now: True)
+_may_restart = Lobby._may_restart
+_let_every_listing_restart = without(
+    Lobby, "_may_restart", lambda self, name, now: _may_restart(self, name, now) or True
+)
 _let_lobbies_stretch = without(Lobby, "_restart", lambda self, now: setattr(self, "deadline", now + 60_000))
 _extend_lobbies_for_ever = without(outages, "MAX_EXTENSIONS", 1_000_000)
 

@@ -11,6 +11,7 @@ import click.testing
 import pytest
 
 from kit.command_line import run as run_salvo
+from salvo.messages import PROTOCOL
 from salvo_audit.check import report
 from salvo_audit.check.catalog import CASES, CLAIMS
 from salvo_audit.check.own_broker import ReceivedPublication
@@ -40,6 +41,10 @@ def test_every_claim_has_cases_and_every_scenario_decides_some() -> None:
     assert {each.claim for each in SCENARIOS} - {""} <= CLAIMS.keys()
     assert CLAIMS.keys() <= {case.claim for case in CASES.values()}
     assert all(each.cases for each in SCENARIOS)
+
+
+def test_check_speaks_the_protocol_s_version() -> None:
+    assert str(PROTOCOL) == report.PROTOCOL
 
 
 def test_the_page_for_authors_has_the_number_of_cases() -> None:

@@ -26,8 +26,6 @@ class Resolved:
 class NaiveGame(ABC):
     """What the four have in common: players on a ring, a grid, an own board that is no target."""
 
-    may_skip = False
-
     def __init__(self, grid: Cell, fleets: dict[str, Ships], starter: str, most_silent: int) -> None:
         self.grid = grid
         self.fleets = fleets
@@ -81,8 +79,6 @@ class NaiveGame(ABC):
     def skip(self, name: str) -> str | None:
         if self.over:
             return "wrong_state"
-        if not self.may_skip:
-            return "no_skipping"
         code = self._why_not(name)
         if code is None:
             self.stop()
@@ -173,8 +169,6 @@ class Spaced(OneShot):
 class Xbs(NaiveGame):
     """Points, equal turns, nobody is out."""
 
-    may_skip = True
-
     def __init__(self, grid: Cell, fleets: dict[str, Ships], starter: str, most_silent: int) -> None:
         super().__init__(grid, fleets, starter, most_silent)
         self.points = dict.fromkeys(fleets, 0)
@@ -210,8 +204,6 @@ class Xbs(NaiveGame):
 
 class Smackdown(NaiveGame):
     """Rounds: everybody gives, then everything happens."""
-
-    may_skip = True
 
     def __init__(self, grid: Cell, fleets: dict[str, Ships], starter: str, most_silent: int) -> None:
         super().__init__(grid, fleets, starter, most_silent)

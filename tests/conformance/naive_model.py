@@ -48,12 +48,10 @@ class NaiveTable:
         over_ms: int,
         empty_turns: int,
         pace_ms: int = 0,
-        minor: int = 2,
     ) -> None:
         self.wanted = players
         self.times = {"placement": placement_ms, "turn": turn_ms, "over": over_ms, "pace": pace_ms}
         self.paused = False
-        self.minor = minor  # of the protocol; before 2, a host can do nothing to a turn that has not begun
         self.extra, self.skip_next = 0, False
         self.most_empty = empty_turns
         self.state = "lobby"
@@ -100,7 +98,7 @@ class NaiveTable:
 
     def _reset(self) -> None:
         first = (self.wanted, self.times["placement"], self.times["turn"], self.times["over"])
-        fresh = NaiveTable(*first, self.most_empty, self.times["pace"], self.minor)
+        fresh = NaiveTable(*first, self.most_empty, self.times["pace"])
         fresh.game = self.game + 1
         self.__dict__.update(fresh.__dict__)
 
@@ -121,7 +119,7 @@ class NaiveTable:
         """What a host does (SALVO-HOST): start, skip, extend by a minute, remove, or next."""
         self.tick(now)
         lobby, playing = self.state == "lobby", self.state == "turn"
-        allowed = {"start": lobby, "skip": playing and (self.minor >= 2 or not self.paused), "remove": lobby or playing}
+        allowed = {"start": lobby, "skip": playing, "remove": lobby or playing}
         if not allowed.get(do, do == "extend" or not playing):
             return "wrong_state"
         self.now = now
@@ -136,7 +134,7 @@ class NaiveTable:
         elif do == "extend":
             if self.deadline is None:
                 return "clock_stopped"
-            if self.paused and self.minor >= 2:
+            if self.paused:
                 self.extra += 60_000
             else:
                 self.deadline += 60_000

@@ -234,7 +234,7 @@ class Server:
             self.edge,
             [""],
             seed=seed,
-            limits=replace(settings.limits, most_players=most, minor=state.get("minor", settings.limits.minor)),
+            limits=replace(settings.limits, most_players=most),
             book=settings.book,
             clock=lambda: self.now,
             gate=gate,

@@ -676,7 +676,7 @@ def _announcements() -> list[bytes]:
 
 
 def _host_commands() -> list[m.HostCommand]:
-    settings = m.NextGame(players=2, placement_seconds=9, turn_seconds=9, over_seconds=9, pace_seconds=0)
+    settings = m.NextGame(players=2, placement_seconds=9, turn_seconds=9, over_seconds=9, pace_ms=0)
     given: dict[m.HostAction, dict[str, Any]] = {
         m.HostAction.EXTEND: {"seconds": 60},
         m.HostAction.REMOVE: {"team": "ann"},

@@ -56,7 +56,7 @@ def leave_and_come_back(referee: Referee, name: str, now: int) -> None:
 
 def test_a_team_that_comes_and_goes_restarts_the_minute_once() -> None:
     """It held up a lobby of complete fleets for as long as it liked."""
-    referee = Referee(7, limits=Limits(restarts=64))
+    referee = Referee(7)
     seat(referee, "a", "b")
     referee.receive(m.Participate("c", b"c"), NOW + 30_000)
     for seconds in range(31, 90):
@@ -68,18 +68,17 @@ def test_a_team_that_comes_and_goes_restarts_the_minute_once() -> None:
 
 def test_new_names_hold_complete_fleets_up_for_five_minutes_at_most() -> None:
     """Strangers with a new name every few seconds held a lobby open for an hour."""
-    for minor, last in ((None, 355_000), (2, 300_000)):
-        referee = Referee(7, limits=Limits(restarts=64, minor=minor))
-        seat(referee, "a", "b")
-        for number in range(60):
-            referee.receive(m.Participate(f"new{number}", b"new"), NOW + 5_000 * number)
-        assert referee.deadline() == NOW + last
-        referee.handle_timer(NOW + last)
-        assert (referee.state, list(referee.players)) == (State.TURN, ["a", "b"])
+    referee = Referee(7)
+    seat(referee, "a", "b")
+    for number in range(60):
+        referee.receive(m.Participate(f"new{number}", b"new"), NOW + 5_000 * number)
+    assert referee.deadline() == NOW + 300_000
+    referee.handle_timer(NOW + 300_000)
+    assert (referee.state, list(referee.players)) == (State.TURN, ["a", "b"])
 
 
 def test_a_host_s_time_and_a_pause_are_not_cut_short_by_a_new_name() -> None:
-    referee = Referee(7, limits=Limits(restarts=64, minor=2))
+    referee = Referee(7)
     seat(referee, "a")
     referee.receive(m.HostCommand("desk", m.HostAction.EXTEND, seconds=600), NOW + 1)
     referee.receive(m.Participate("b", b"b"), NOW + 2)

@@ -33,12 +33,11 @@ class Table(RuleBasedStateMachine):
         seated=st.sampled_from((0, 2, 3, 3)),
         seed=st.integers(0, 99),
         pace=st.sampled_from((None, None, 800)),
-        minor=st.sampled_from((None, m.PROTOCOL.minor)),
     )
-    def open(self, players: int | None, seated: int, seed: int, pace: int | None, minor: int | None) -> None:
-        limits = Limits(players, 60_000, 30_000, 300_000, empty_turns=2, pace_ms=pace, minor=minor)
+    def open(self, players: int | None, seated: int, seed: int, pace: int | None) -> None:
+        limits = Limits(players, 60_000, 30_000, 300_000, empty_turns=2, pace_ms=pace)
         self.referee = Referee(seed, limits=limits)
-        self.model = NaiveTable(players, 60_000, 30_000, 300_000, 2, pace or 0, minor or 0)
+        self.model = NaiveTable(players, 60_000, 30_000, 300_000, 2, pace or 0)
         for name in NAMES[:seated]:
             self.participate(name, "s")
         for name in NAMES[:seated]:

@@ -223,10 +223,10 @@ CASES = [
     Case(Over, Event.FIRE, m.Fire("b", "a", 1, 1), refused("wrong_state"), Over),
     #
     *same(Event.SKIP, SKIP, m.Skip("b"), announced=refused("wrong_state"), where="lobby over"),
-    *same(Event.SKIP, SKIP, m.Skip("b"), announced=refused("no_skipping"), where="turn pause"),
+    *same(Event.SKIP, SKIP, m.Skip("b"), announced=refused("not_your_turn"), where="pause"),
     Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(SKIPPING)),
-    Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(minor=2)),
-    Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(minor=2)),
+    Case(Turn, Event.SKIP, SKIP, NEXT, Turn),
+    Case(Turn, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Turn),
     Case(Turn, Event.SKIP, SKIP, "SalvoResolved", Pause, lambda: turn(SKIPPING, pace_ms=1)),
     Case(Turn, Event.SKIP, SKIP, END, Over, lambda: turn(SKIPPING, empty_turns=1)),
     Case(Turn, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Turn, lambda: turn(SKIPPING)),
@@ -280,9 +280,9 @@ CASES = [
     Case(
         Lobby, Event.HOST_START, host(Do.START), "HostActed StateChanged TurnBegan", Turn, lambda: lobby(complete="ab")
     ),
-    *same(Event.HOST_SKIP, host(Do.SKIP), announced=refused("wrong_state"), where="lobby pause over"),
+    *same(Event.HOST_SKIP, host(Do.SKIP), announced=refused("wrong_state"), where="lobby over"),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{NEXT}", Turn),
-    Case(Pause, Event.HOST_SKIP, host(Do.SKIP), "HostActed", Pause, lambda: pause(minor=2)),
+    Case(Pause, Event.HOST_SKIP, host(Do.SKIP), "HostActed", Pause),
     Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}SalvoResolved", Pause, lambda: skipped(), NOW + 800),
     Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}{END}", Over, lambda: skipped(empty_turns=1), NOW + 800),
     Case(
@@ -291,7 +291,7 @@ CASES = [
         host(Do.RESUME),
         f"HostActed TurnBegan {OUT_OF_TIME}{END}",
         Over,
-        lambda: finished_in_pause(Do.SKIP, minor=2, empty_turns=1),
+        lambda: finished_in_pause(Do.SKIP, empty_turns=1),
     ),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}SalvoResolved", Pause, lambda: turn(pace_ms=1)),
     Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{END}", Over, lambda: turn(empty_turns=1)),
@@ -383,7 +383,7 @@ def finished_in_pause(*done: Do, **limits: Any) -> Referee:
 
 def skipped(**limits: Any) -> Referee:
     """Return a game in a pause in which the host has ended the next turn."""
-    referee = pause(minor=2, **limits)
+    referee = pause(**limits)
     referee.receive(host(Do.SKIP), NOW)
     return referee
 

@@ -294,7 +294,7 @@ class Hall(Stage):
             self.wire,
             [""],
             seed="7",
-            limits=m.Limits(**{"minor": m.PROTOCOL.minor, **limits}),
+            limits=m.Limits(**limits),
             book=book,
             clock=lambda: self.now,
             gate=knowing_gate(),

@@ -66,14 +66,13 @@ class Played:
         draw: Draw = Draw.FAIR,
         trouble: float = 0.0,
         number: int = 1,
-        minor: int | None = None,
     ) -> None:
         self.random = Random(str(seed))
         self.trouble = trouble
         self.at = 1_790_000_000_000
         secret = hashlib.sha256(str(seed).encode()).hexdigest() if draw is Draw.FAIR else str(seed)
         self.names = [f"team{number}" for number in range(players)]
-        limits = Limits(players=players, minor=minor)
+        limits = Limits(players=players)
         self.table = Table(Referee(secret, "", rules, limits, number, draw), no_status)
         self.table.open()
         self.header: Header = self.table.header

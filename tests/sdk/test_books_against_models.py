@@ -41,14 +41,12 @@ class Pair:
         self.now = 1_000_000
         self.book = small(book)
         self.names = [f"p{number}" for number in range(players)]
-        minor = self.random.choice((None, m.PROTOCOL.minor))
-        limits = Limits(players=players, empty_turns=EMPTY_TURNS, minor=minor)
+        limits = Limits(players=players, empty_turns=EMPTY_TURNS)
         self.referee = Referee(seed, book=self.book, limits=limits)
         self.announced: list[m.Announcement] = []
         ships = {name: self._seat(name) for name in self.names}
         [began] = [each for each in self.announced if isinstance(each, m.TurnBegan)]
         self.model = model((GRID.width, GRID.height), ships, began.player, EMPTY_TURNS)
-        self.model.may_skip |= minor is not None
 
     def _seat(self, name: str) -> dict[str, set[tuple[int, int]]]:
         self.give(m.Participate(name, name.encode()))

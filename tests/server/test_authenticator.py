@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 from types import FunctionType, ModuleType
 
 import pytest
@@ -15,7 +14,6 @@ from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, Sig
 from salvo.codec.command_writer import write_placement
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, make_blob, parse_blob
-from salvo_game.journal_interface import Proof
 from salvo_game.rate_limit import Bucket
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
 
@@ -81,16 +79,6 @@ def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authentica
     [(_, opened)] = gate.finished()
     assert opened is not None
     assert opened.command == m.Fire("ann", "bob", 1, 1)
-
-
-def test_a_nonce_that_an_older_journal_has_is_burned(gate: Authenticator, worker: Deriver) -> None:
-    """There a mark stood for name and nonce."""
-    prove(gate, worker, ANN, "ann")
-    request = shot(ANN)
-    mark = hashlib.blake2b(b"ann\0" + request.blob.nonce, digest_size=16).digest()
-    gate.burn([Proof(mark, bytes(16))])
-    assert code(gate.open(request, ["ann"], NOW)) == "nonce_reused"
-    assert gate.counts == {"opened": 1, "nonce_reused": 1}
 
 
 def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: Deriver) -> None:

@@ -19,7 +19,7 @@ class Evening:
     """Games at a table, and what is published of the league that was played there."""
 
     def __init__(self, name: str = "") -> None:
-        self.table = Table(Referee("3", name, SALVO, m.Limits(players=2, minor=m.PROTOCOL.minor)), no_status)
+        self.table = Table(Referee("3", name, SALVO, m.Limits(players=2)), no_status)
         self.follower = EndedLeague("")
 
     def do(self, *commands: m.Input) -> list[Publication]:

@@ -21,7 +21,7 @@ class Explorer:
     """Reads the headlines of a game at a table."""
 
     def __init__(self, **limits: Any) -> None:
-        self.table = Table(Referee("3", "t1", SALVO, m.Limits(players=2, minor=m.PROTOCOL.minor, **limits)), no_status)
+        self.table = Table(Referee("3", "t1", SALVO, m.Limits(players=2, **limits)), no_status)
         self.headlines = Headlines()
         self.headlines.open(self.table)
 

@@ -144,7 +144,7 @@ def test_a_paused_table_finishes_its_turn_and_begins_none_before_it_is_resumed(
 def test_time_that_a_host_adds_after_a_result_belongs_to_the_next_turn(
     book: RuleBook, bank_ms: int | None, after_pause: bool
 ) -> None:
-    referee = playing(book, "a", "b", pace_ms=800, bank_ms=bank_ms, minor=2)
+    referee = playing(book, "a", "b", pace_ms=800, bank_ms=bank_ms)
     water(referee, NOW)
     begins = referee.deadline()
     assert begins == NOW + 800
@@ -217,7 +217,7 @@ def test_the_turn_in_which_a_game_is_aborted_does_not_count(book: RuleBook, name
     assert only(announced, m.GameWon) == m.GameWon("")
     assert [each.tied for each in announced if isinstance(each, m.GameWon)] == [()]
     assert sum(each.shots for each in announced if isinstance(each, m.PlayerStats)) == counted
-    assert places(announced) == dict.fromkeys(names, 1)
+    assert places(announced) == dict.fromkeys(names, 0)
     assert announced[-1] == m.StateChanged(State.OVER)
     assert [each.player for each in announced if isinstance(each, m.FleetRevealed)] == list(names) * book.reveal
     for name in (me, next(each for each in names if each != me)):
@@ -246,7 +246,7 @@ def test_shots_that_come_after_a_game_was_aborted_in_its_first_turn_are_refused(
 def test_settings_of_a_host_hold_for_the_next_game_alone() -> None:
     referee = playing(SALVO, "a", "b", pace_ms=800)
     former = referee.limits
-    settings = m.NextGame(players=3, placement_seconds=10, turn_seconds=5, over_seconds=7, pace_seconds=0)
+    settings = m.NextGame(players=3, placement_seconds=10, turn_seconds=5, over_seconds=7, pace_ms=0)
     assert act(referee, Do.SET, settings=settings) == []
     assert referee.limits == former
     assert referee.next_differs

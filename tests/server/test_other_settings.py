@@ -32,9 +32,7 @@ OTHER: dict[str, Any] = {
     "increment_ms": 1_000,
     "absent_ms": 2_000,
     "pace_ms": 500,
-    "restarts": 1,
     "teams": ("ann", "bob"),
-    "minor": 2,
 }
 CHANGES: dict[str, dict[str, Any]] = {
     "every limit": {"limits": replace(LIMITS, **OTHER)},

@@ -122,11 +122,11 @@ def test_a_lobby_in_which_nothing_happened_is_the_same_game_after_a_crash(logged
 
 
 def test_a_change_of_the_draw_takes_effect_with_the_next_game(tmp_path: Path) -> None:
-    """A journal that a server without an identity has begun, with headers that name no draw."""
+    """A journal that a server without an identity has begun, with the draw by seed."""
     world = LoggedWorld(tmp_path / "a.journal", identity=None, draw="seed")
     world.join()
     world.fire(2)
-    assert '"draw"' not in world.journal.load().games[0].opened.header
+    assert '"draw":"seed"' in world.journal.load().games[0].opened.header
     world.given = {"identity": IDENTITY, "draw": "fair"}
     world.restart()
     assert world.table.header.draw is Draw.SEED

@@ -441,7 +441,7 @@ class Desk(Member):
         ]
         if self.world.phase == "lobby":
             # A result stands as long as the checks need, and turns are as long as those that may not run out.
-            settings = m.NextGame(turn_seconds=120, over_seconds=60, pace_seconds=random.choice((0, 1)))
+            settings = m.NextGame(turn_seconds=120, over_seconds=60, pace_ms=random.choice((0, 1_000)))
             given = random.choice([*either, (do.SET, {"settings": settings}), (do.NEXT, {}), (do.START, {})])
         elif self.world.phase == "turn":
             given = random.choice([*either, *either, (do.SKIP, {}), (do.ANNUL, {"game": 1})])

@@ -84,7 +84,7 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
 
 def _retained(contest: Contest) -> None:
     table = contest.server.service.tables[""]
-    stored, own = contest.broker.retained, table.last_payloads
+    stored, own = contest.broker.retained, table.retained
     for topic in sorted(stored.keys() | own.keys()):
         hold(
             stored.get(topic) == own.get(topic), "retained at %s: %s, not %s", topic, stored.get(topic), own.get(topic)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from salvo.errors import SalvoError
-from salvo.messages import PROTOCOL, Draw, Limits, State
+from salvo.messages import Draw, Limits, State
 from salvo.roles_and_rights import Role
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
 from salvo_server.storage.register import Account, Register
@@ -100,7 +100,6 @@ def _draw(seed: int) -> Scenario:
         placement_ms=20_000,
         turn_ms=patience,
         over_ms=OVER_MS,
-        minor=PROTOCOL.minor,
     )
     if (bank := World(seed, []).random("bank")).random() < 0.3:  # drawn apart: all other seeds stay what they were
         of_all_turns = AMPLE_TURN_MS if patience == AMPLE_TURN_MS else bank.choice((2_000, 10_000))

@@ -45,8 +45,9 @@ class Contest:
         self.servers += 1
         self.table = Table(Referee(self.servers, "", self.book, self.limits), no_status)
         self.publish(self.table.open()[1])
-        left = self.stored.keys() - self.table.retained.keys()
-        self.publish([Publication(topic, b"", True) for topic in sorted(left)])
+        own = self.table.retained
+        self.publish([Publication(topic, b"", True) for topic in sorted(self.stored.keys() - own.keys())])
+        self.publish([Publication(*each, True) for each in own.items() if self.stored.get(each[0]) != each[1]])
 
     @property
     def referee(self) -> Referee:

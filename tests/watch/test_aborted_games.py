@@ -27,9 +27,9 @@ ABORT = m.HostCommand("desk", m.HostAction.ABORT)
 SHOTS = (0, 3, 4)
 
 
-def aborted(shots: int, number: int = 1, minor: int | None = None) -> Played:
+def aborted(shots: int, number: int = 1) -> Played:
     """Return a game of two that was aborted after so many shots; a fleet is two ships."""
-    played = Played("aborted", SMALL, number=number, minor=minor).lobby()
+    played = Played("aborted", SMALL, number=number).lobby()
     for number in range(shots):
         current = played.table.referee.current
         assert current is not None
@@ -58,11 +58,9 @@ def test_the_last_frame_of_an_aborted_game_has_no_winner_and_nobody_to_fire(game
         assert "winner" not in text
 
 
-@pytest.mark.parametrize(("minor", "place"), [(None, 1), (1, 1), (2, 0)])
-def test_an_aborted_game_has_places_only_in_records_of_earlier_versions(minor: int | None, place: int) -> None:
-    steps = aborted(3, minor=minor).steps
-    shown = [each.place for each in steps[-1].announcements if isinstance(each, m.PlayerStats)]
-    assert shown == [place, place]
+def test_nobody_has_a_place_in_an_aborted_game(game: Played) -> None:
+    shown = [each.place for each in game.steps[-1].announcements if isinstance(each, m.PlayerStats)]
+    assert shown == [0, 0]
 
 
 def test_an_aborted_game_is_listed_replayed_and_published_as_aborted(game: Played, tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kit.documents import ROOT
 from kit.signed_games import IDENTITY, play
 from salvo import messages as m
 from salvo import topics
@@ -25,12 +25,12 @@ from salvo.session import Session
 from salvo_server.storage.identity import Identity
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)
-DOCUMENTS = Path(__file__).parents[2] / "proto"
 
 
-def test_specification_and_changelog_name_the_current_protocol_version() -> None:
-    assert f"version {m.PROTOCOL}." in (DOCUMENTS / "README.md").read_text().split("\n\n")[1]
-    assert f"\n## {m.PROTOCOL}\n" in (DOCUMENTS / "CHANGELOG.md").read_text()
+def test_specification_and_javascript_name_the_current_protocol_version() -> None:
+    assert f"version {m.PROTOCOL}." in (ROOT / "proto" / "README.md").read_text().split("\n\n")[1]
+    javascript = (ROOT / "client_sdk" / "javascript" / "src" / "announcements.js").read_text()
+    assert f"PROTOCOL = {{ major: {m.PROTOCOL.major}, minor: {m.PROTOCOL.minor} }};" in javascript
 
 
 def status(**given: Any) -> bytes:
@@ -81,8 +81,10 @@ def test_another_major_version_is_reported_even_if_the_rest_is_unreadable() -> N
         read(status(**later, protocol={"major": 2, "minor": 0}))
 
 
-@pytest.mark.parametrize("protocol", ["1.0", {"major": "2", "minor": 0}, {"major": 1}, {"major": -1, "minor": 0}, 1])
-def test_an_invalid_protocol_field_is_refused(protocol: object) -> None:
+@pytest.mark.parametrize(
+    "protocol", [None, "1.0", {"major": "2", "minor": 0}, {"major": 1}, {"major": -1, "minor": 0}, 1]
+)
+def test_a_server_with_an_invalid_or_no_protocol_field_is_refused(protocol: object) -> None:
     with pytest.raises(WireError, match=r"^wrong_shape: "):
         read(status(protocol=protocol))
 

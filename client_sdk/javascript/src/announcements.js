@@ -12,7 +12,7 @@ import { checkName } from "./topics.js";
 const { base64, count, flag, groups, integer, list, matching, object, oneOf, optional, record, text } = shape;
 
 /** The protocol that this SDK speaks (SALVO-VERSION-1). */
-export const PROTOCOL = { major: 1, minor: 2 };
+export const PROTOCOL = { major: 1, minor: 0 };
 
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 64;
@@ -51,7 +51,7 @@ const RESULT = {
 };
 const STATS = { shots: count, hits: count, sunk: count, turns: count, place: count };
 const KEYS = object({ sign: base64(32), seal: base64(32) });
-const VERSION = optional(object({ major: count, minor: count }), { major: 1, minor: 0 });
+const VERSION = object({ major: count, minor: count });
 const SHIP = object({ ship: text, coordinates: text, Orientation: text });
 const LINE = object({ from: text, text });
 
@@ -109,7 +109,7 @@ const STATUS = object({
   status: optional(text, ""), status_topic: optional(text, ""), version: text, game: count, profile: text,
   keys: optional(KEYS, null), chat: optional(flag, true), protocol: VERSION, players: optional(count, null),
 });
-const VERSIONS = object({ protocol: VERSION, version: optional(text, "") });
+const VERSIONS = object({ protocol: VERSION, version: text });
 
 /** @param {Uint8Array} payload */
 function readStatus(payload) {

@@ -22,8 +22,8 @@ from salvo.topics import Address, Topic, check_name
 class _ServerVersions(Strict):
     """What ``/game/server`` carries in every major version of the protocol."""
 
-    protocol: m.Protocol = m.FIRST_PROTOCOL
-    version: str = ""
+    protocol: m.Protocol
+    version: str
 
     def check(self) -> None:
         """Make sure that this client can understand the server.

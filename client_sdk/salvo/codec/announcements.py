@@ -37,10 +37,9 @@ class ServerBody(Strict):
     game: Count
     profile: str
     keys: m.ServerKeys | None = None
-    #: Absent when it is on, so that clients without chat read the status as before.
+    #: Absent when it is on.
     chat: bool = field(default=True, metadata=unless(True))
-    #: Servers that do not send it speak the first protocol.
-    protocol: m.Protocol = m.FIRST_PROTOCOL
+    protocol: m.Protocol
     players: Count | None = None
 
     @classmethod

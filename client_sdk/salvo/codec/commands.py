@@ -190,8 +190,6 @@ def check_host(command: m.HostCommand) -> m.HostCommand:
     settings = command.settings
     if settings == m.NextGame():
         raise WireError("wrong_shape", "settings: nothing is set")
-    if settings is not None and settings.pace_seconds is not None and settings.pace_ms is not None:
-        raise WireError("wrong_shape", "settings: pace_seconds or pace_ms, not both")
     if settings is not None and settings.teams is not None:
         names = [check_name(name) for name in settings.teams]
         if len({name.lower() for name in names}) < len(names):

@@ -11,7 +11,7 @@ from salvo.codec.rules import Rules
 from salvo.codec.steps import MAX_LINE_BYTES, MAX_LINE_DEPTH, line_codec
 from salvo.codec.strict_json import parse_json, same_value
 from salvo.errors import WireError
-from salvo.json_shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, Strict, is_hexadecimal, unless
+from salvo.json_shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, Strict, is_hexadecimal
 
 #: The version of the format; readers accept this one and every earlier one (SALVO-FILE-2).
 TRANSCRIPT_VERSION: Final = 1
@@ -27,7 +27,7 @@ class Header(Strict):
         version: of the server that wrote it.
         game: its running number at the table.
         seed: the source of the draws; with a fair draw, 32 bytes in hexadecimal, for this game alone.
-        draw: absent from earlier games, whose checks must not change.
+        draw: where the draws come from.
     """
 
     version: str
@@ -35,7 +35,7 @@ class Header(Strict):
     seed: str
     rules: Rules
     limits: m.Limits
-    draw: m.Draw = field(default=m.Draw.SEED, metadata=unless(m.Draw.SEED))
+    draw: m.Draw
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ class SentBody(Strict):
 
 @dataclass(frozen=True, slots=True)
 class SentCommand(Strict):
-    """A placement has a message; a shot, a skip or leaving has a body; a shot of an earlier version has both."""
+    """A placement has a message; a shot, a skip or leaving has a body."""
 
     team: str
     topic: str

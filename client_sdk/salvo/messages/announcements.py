@@ -352,9 +352,9 @@ class ServerStatus(Strict):
             empty.
         paused: whether the server is there but cannot accept anything for now (SALVO-BACK-3).
         chat: whether players may chat (SALVO-CHAT-7).
-        protocol: what the server speaks; 1.0 for a server that does not say.
+        protocol: what the server speaks.
         players: with how many complete fleets a game of this table begins at once (SALVO-JOIN-6); None where it begins
-            when the placement time ends, and before protocol 1.2.
+            when the placement time ends.
     """
 
     online: bool

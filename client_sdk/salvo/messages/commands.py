@@ -167,7 +167,7 @@ class NextGame(Strict):
 
     Attributes:
         players: fleets that start the game; the number of ``teams`` if only those are set.
-        pace_ms: a pace that is no whole number of seconds, in place of ``pace_seconds`` (:meth:`pace`).
+        pace_ms: the pause after a result; 0 for none.
         teams: the only ones that may take part.
     """
 
@@ -175,15 +175,8 @@ class NextGame(Strict):
     placement_seconds: _Seconds | None = None
     turn_seconds: _Seconds | None = None
     over_seconds: _Seconds | None = None
-    pace_seconds: Annotated[int, Bounds(ge=0, le=MAX_PACE_SECONDS)] | None = None
     pace_ms: Annotated[int, Bounds(ge=0, le=1000 * MAX_PACE_SECONDS)] | None = None
     teams: Annotated[tuple[str, ...], Bounds(min_length=2, max_length=64)] | None = None
-
-    @staticmethod
-    def pace(seconds: float) -> dict[str, int]:
-        """Return a pace as the field that can have it; servers of protocol 1.1 know whole seconds alone."""
-        ms = round(1000 * seconds)
-        return {"pace_ms": ms} if ms % 1000 else {"pace_seconds": ms // 1000}
 
     def limits(self, limits: Limits) -> Limits:
         """Return the limits of the next game."""

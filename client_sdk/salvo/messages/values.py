@@ -23,17 +23,8 @@ class Protocol(Strict):
         return f"{self.major}.{self.minor}"
 
 
-#: What a server speaks that does not say.
-FIRST_PROTOCOL: Final = Protocol(1, 0)
-
-
-#: Since when players may skip by any ruleset and hosts between two turns, an aborted game has no places, new names
-#: cannot restart the placement time for ever, and a refusal by the table's state calls the command by words.
-V1_2: Final = Protocol(1, 2)
-
-
 #: What this package speaks.
-PROTOCOL: Final = Protocol(1, 2)
+PROTOCOL: Final = Protocol(1, 0)
 
 
 #: What stands for a message (:func:`salvo.codec.log.message_digest`).
@@ -73,14 +64,10 @@ class Limits(Strict):
         bank_ms: time for all salvos of a player in a game; None for no such limit (SALVO-TIME-1).
         increment_ms: what a player's bank gains at the start of each of its turns; None for nothing.
         absent_ms: time for a salvo of an absent player, in games where no one is ever out (SALVO-TURN-8); None for as
-            much as the others have, as in games recorded before this limit existed.
+            much as the others have.
         pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
-        restarts: how many teams' listing restarts the placement time, each team's once, until that time ends
-            (SALVO-JOIN-17); None where every listing does, as in games recorded before this limit existed.
         teams: the only ones that may take part, as a host has set (SALVO-HOST-7); None for any.
         by_host: whether a host has set some of these, for this game alone.
-        minor: the minor version of the protocol by which the game is refereed (SALVO-VERSION-6); None in games
-            recorded before 1.2.
     """
 
     players: Count | None = None
@@ -93,14 +80,8 @@ class Limits(Strict):
     increment_ms: Count | None = None
     absent_ms: Count | None = None
     pace_ms: Count | None = None
-    restarts: Count | None = None
     teams: tuple[str, ...] | None = None
     by_host: bool = field(default=False, metadata=UNLESS_EMPTY)
-    minor: Count | None = None
-
-    def since(self, protocol: Protocol) -> bool:
-        """Whether the game is refereed as from a version of the protocol on."""
-        return (self.minor or 0) >= protocol.minor
 
 
 @dataclass(slots=True)

@@ -20,7 +20,6 @@ from salvo.session.state import SessionState
 def server_seen(session: SessionState, status: m.ServerStatus, retained: bool) -> None:
     """Apply what the server publishes of itself."""
     session.chat = status.chat
-    session.table.protocol = status.protocol
     session.witness.newer = status.protocol > m.PROTOCOL
     joining.meet(session, status.keys, status.profile)
     if status.keys is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo.events import Event, Waits
-from salvo.messages import FIRST_PROTOCOL, Protocol, State
+from salvo.messages import State
 from salvo.rules import RuleBook
 
 #: After this long without news, the cause is probably wrong settings: retained messages come at once, answers soon.
@@ -21,7 +21,6 @@ class KnownTable:
         name: empty for the default table.
         team: this team's name.
         rules: None before they were announced.
-        protocol: what its server speaks, as far as is known.
         turn_ms: time for a turn; a shorter one is cut by the team's bank.
         game: its number; 0 before it was announced.
         players: the names on its list.
@@ -31,7 +30,6 @@ class KnownTable:
     name: str
     team: str
     rules: RuleBook | None = None
-    protocol: Protocol = FIRST_PROTOCOL
     turn_ms: int = 0
     game: int = 0
     players: tuple[str, ...] = ()

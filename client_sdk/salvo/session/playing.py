@@ -33,14 +33,10 @@ def fire(session: SessionState, shots: Sequence[Shot]) -> None:
 def skip(session: SessionState) -> None:
     """Give up the shots that are left.
 
-    At a server before protocol 1.2, and by rules without skipping, it does nothing: the turn ends at its deadline.
-
     Raises:
         IllegalCommand: ``wrong_state``: there is no game.
     """
-    view, table = session.game_in_play(), session.table
-    if table.protocol < m.V1_2 and not (table.rules is not None and table.rules.skipping):
-        return
+    view = session.game_in_play()
     view.shots = 0
     session.play.due = None
     session.outbox.skip(m.TurnContext(view.game, view.turn))

@@ -168,8 +168,6 @@ class Session:
     def skip(self) -> None:
         """End the current turn with the shots fired so far (SALVO-BOOK-7).
 
-        At a server before protocol 1.2, and by rules without skipping, it does nothing: the turn ends at its deadline.
-
         Raises:
             IllegalCommand: ``wrong_state``: there is no game.
         """

@@ -100,22 +100,20 @@ class SignedLeave(_message.Message):
     def __init__(self, data: _Optional[_Union[Leave, _Mapping]] = ..., payload: _Optional[_Union[Leave, _Mapping]] = ..., signature: _Optional[str] = ...) -> None: ...
 
 class NextGame(_message.Message):
-    __slots__ = ("players", "placement_seconds", "turn_seconds", "over_seconds", "pace_seconds", "teams", "pace_ms")
+    __slots__ = ("players", "placement_seconds", "turn_seconds", "over_seconds", "pace_ms", "teams")
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     PLACEMENT_SECONDS_FIELD_NUMBER: _ClassVar[int]
     TURN_SECONDS_FIELD_NUMBER: _ClassVar[int]
     OVER_SECONDS_FIELD_NUMBER: _ClassVar[int]
-    PACE_SECONDS_FIELD_NUMBER: _ClassVar[int]
-    TEAMS_FIELD_NUMBER: _ClassVar[int]
     PACE_MS_FIELD_NUMBER: _ClassVar[int]
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
     players: int
     placement_seconds: int
     turn_seconds: int
     over_seconds: int
-    pace_seconds: int
-    teams: _containers.RepeatedScalarFieldContainer[str]
     pace_ms: int
-    def __init__(self, players: _Optional[int] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., pace_seconds: _Optional[int] = ..., teams: _Optional[_Iterable[str]] = ..., pace_ms: _Optional[int] = ...) -> None: ...
+    teams: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, players: _Optional[int] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., pace_ms: _Optional[int] = ..., teams: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class HostCommand(_message.Message):
     __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings", "g")

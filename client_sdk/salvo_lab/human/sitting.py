@@ -336,7 +336,7 @@ class Sitting:
         if sight is None:
             return
         if not sight.rules.skipping:
-            self.message = CODES["no_skipping"].meaning
+            self.message = "these rules do not allow skipping a turn"
             return
         self._acted(replace(sight, shots=0))
         self._desk.answer(Salvo(sight.game, sight.turn, ()))

@@ -725,13 +725,6 @@ _case(
     claim="versions",
 )
 _case(
-    "read/no-version",
-    "VERSION-1",
-    "announces a server without a version",
-    "the client plays",
-    "A server without a version is older than 1.0, and is played as 1.0.",
-)
-_case(
     "read/no-server",
     "MQTT-5 VERSION-1",
     "announces no server and no rules at all, as the specification of the game has it",

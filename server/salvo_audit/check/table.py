@@ -34,7 +34,7 @@ SALVO_RULES: Final[Mapping[str, Any]] = {
     "table": "",
 }
 #: The protocol's version that the judge speaks.
-VERSION: Final = {"major": 1, "minor": 2}
+VERSION: Final = {"major": 1, "minor": 0}
 
 
 @dataclass

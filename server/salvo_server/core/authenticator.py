@@ -297,9 +297,7 @@ class Authenticator:
         _remember(self._recent, digest, MAX_RECENT)
         nonce = request.blob.nonce
         burned = _mark(found.member.credential, nonce)
-        if (
-            burned in self._burned or _mark(found.member.name.encode(), nonce) in self._burned
-        ):  # as older journals have it
+        if burned in self._burned:
             self.counts["nonce_reused"] += 1
             text = "this nonce was used before; every message needs a fresh one of 24 random bytes"
             unreadable = _unreadable(request, found.member.name, "nonce_reused", text, False)

@@ -157,7 +157,7 @@ class Play:
             self.last_step += 1
             game = self.games[table.name]
             effects.records.append(StepTaken(self.last_step, game, step.at, step.text, step.check, proof))
-        effects.publications += table.published(step)
+        effects.publications += step.publications
         if table.name in self.logs:
             effects.publications += self.logs[table.name].take_in(step)
         effects.publications += self.follower.follow(table, step)

@@ -157,7 +157,7 @@ class RetainedSync:
         )
 
     def _corrections(self) -> list[Publication]:
-        own = {topic: payload for table in self._tables.values() for topic, payload in table.last_payloads.items()}
+        own = {topic: payload for table in self._tables.values() for topic, payload in table.retained.items()}
         own |= self._others
         # The states first: a list that comes before them, as news, tells a team that its game has made way for a lobby.
         own = dict(sorted(own.items(), key=lambda each: not each[0].endswith(topics.STATE.pattern)))
@@ -176,6 +176,6 @@ class RetainedSync:
 
     def _correct_one(self, address: topics.Address, message: Inbound) -> list[Publication]:
         """Correct a retained message that comes late: the status that ended the sweep was of an earlier connection."""
-        retained = self._tables[address.table].last_payloads
+        retained = self._tables[address.table].retained
         own = retained.get(message.topic) or self._others.get(message.topic, b"")
         return [] if message.payload == own else [Publication(message.topic, own, True)]

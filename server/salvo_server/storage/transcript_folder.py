@@ -104,7 +104,7 @@ class TranscriptFolder:
         for path in self._names(_stem(game), _TRANSCRIPT):
             if not path.exists():
                 return False
-            if _is_there(path) and (self._identity is None or _is_there(proof_path(path))):
+            if path.is_file() and (self._identity is None or proof_path(path).is_file()):
                 end = _end(path)
                 if end is not None and any(step.check.hex() == end for step in steps_of(game)):
                     return True
@@ -162,15 +162,8 @@ def _stem(game: GameOpened) -> str:
     return f"{game.table or DEFAULT_TABLE}-{game.number}"
 
 
-def _is_there(path: Path) -> bool:
-    """Whether a file has anything: earlier versions left an empty one when they were killed."""
-    return path.is_file() and path.stat().st_size > 0
-
-
 def _put(path: Path, content: bytes) -> bool:
     """Make a file, or find it as it should be; False if there is another one."""
-    if path.is_file() and not _is_there(path):
-        path.unlink()
     return create_file(path, content, 0o666) or _unpacked(path.read_bytes()) == _unpacked(content)
 
 

@@ -100,7 +100,6 @@ export class Session {
 
   // the table
   #turnMs = 0;
-  #minor = 0;
   /** @type {Recap | null} of this game */
   #newestRecap = null;
   /** @type {number | null} */
@@ -293,10 +292,9 @@ export class Session {
     this.#handle("playing", "fired");
   }
 
-  /** End the current turn with the shots fired so far, where the server has that. @throws {SalvoError} `wrong_state` */
+  /** End the current turn with the shots fired so far. @throws {SalvoError} `wrong_state` */
   skip() {
     const view = this.#playing();
-    if (this.#minor < 2 && !view.rules.skipping) return;
     view.shots = 0;
     this.#salvoDue = null;
     this.#outbox.skip(view.game, view.turn);
@@ -489,7 +487,6 @@ export class Session {
   /** @param {import("../announcements.js").ServerStatus} status @param {boolean} retained */
   #serverSeen(status, retained) {
     this.chat = status.chat;
-    this.#minor = status.protocol.minor;
     this.witness.follow(status.keys?.sign ?? null, status.protocol.minor);
     this.#meet(status.keys, status.profile);
     if (status.keys !== null) this.#outbox.meet(status.keys.sign);

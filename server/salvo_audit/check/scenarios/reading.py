@@ -122,12 +122,6 @@ async def json_spelt_otherwise(stage: Stage) -> None:
     await _two_turns(stage, "read/json-spelling")
 
 
-@scenario("read/no-version")
-async def a_server_without_a_version(stage: Stage) -> None:
-    del stage.table.server["protocol"]
-    await _two_turns(stage, "read/no-version")
-
-
 @scenario("read/no-server", claim="basics")
 async def a_server_without_additions(stage: Stage) -> None:
     def basic(topic: str, payload: bytes, retain: bool) -> Sequence[tuple[str, bytes, bool]]:
