@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import alembic.autogenerate
-import alembic.command
 import alembic.config
 import alembic.script
 import pytest
@@ -37,7 +36,7 @@ from salvo_game.journal_interface import (
     StepTaken,
     TeamAdmitted,
 )
-from salvo_server.storage.journal import schema
+from salvo_server.storage.journal import database, schema
 from salvo_server.storage.journal.database import DatabaseJournal, DatabaseReader
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 
@@ -251,7 +250,7 @@ def test_a_journal_of_a_later_version_is_refused(journal: DatabaseJournal, path:
 def test_the_migrations_come_to_todays_schema(journal: DatabaseJournal) -> None:
     """A journal made by the migrations has what the code asks for, and the code knows the latest of them."""
     config = alembic.config.Config()
-    config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
+    config.set_main_option("script_location", schema.MIGRATIONS)
     assert alembic.script.ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
     found = alembic.autogenerate.compare_metadata(
         MigrationContext.configure(connection_of(journal), opts={"version_table": schema.VERSION_TABLE}),
@@ -281,25 +280,44 @@ def test_an_annulment_is_of_the_result_that_is_meant_and_the_first_one_stands(jo
     assert [(each.annulled_at, each.annulled_by) for each in journal.results()] == [(3000, "desk"), (None, None)]
 
 
-def test_a_journal_without_a_results_table_is_migrated_with_its_games_intact(path: Path) -> None:
+#: A schema that a later version might have.
+LATER = '''
+"""When a game ended for its table."""
+
+import sqlalchemy as sql
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("games", sql.Column("closed_at", sql.BigInteger, nullable=False, server_default="7"))
+    op.create_table("remarks", sql.Column("id", sql.Integer, primary_key=True))
+'''
+
+
+def test_a_later_schema_is_migrated_to_with_all_games_intact_and_refused_by_this_version(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with contextlib.closing(DatabaseJournal(str(path))) as journal:
-        journal.commit([opened(), step(1, proof=PROOF), Progress(ended=False)])
-        config = alembic.config.Config()
-        config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
-        config.attributes["connection"] = connection_of(journal)
-        connection_of(journal).exec_driver_sql("DROP TABLE results")
-        for later in ("epoch", "relied_on"):
-            connection_of(journal).exec_driver_sql(f"ALTER TABLE progress DROP COLUMN {later}")
-        alembic.command.stamp(config, "0001")
-        connection_of(journal).commit()
-    with pytest.raises(JournalError, match=r"journal_version.*start salvo serve with it once"):
-        DatabaseReader(str(path)).results()
-    with contextlib.closing(DatabaseJournal(str(path))) as journal:
-        assert journal.results() == []
-        [game] = journal.load().games
-        assert (game.opened, list(game.steps)) == (opened(), [step(1, proof=PROOF)])
-        journal.commit([step(2), ended()])
-        assert journal.results() == [ended().result]
+        games = [opened(1), opened(2)]
+        journal.commit([*games, step(1), step(2, 2, PROOF), ended(), Progress(ended=False)])
+    later = tmp_path / "later"
+    shutil.copytree(Path(database.__file__).with_name("migrations"), later)
+    (later / "versions" / "0002_later.py").write_text(LATER)
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", str(later))
+        patch.setattr(database, "HEAD", "0002")
+        with contextlib.closing(DatabaseJournal(str(path))) as journal:
+            assert connection_of(journal).scalar(sql.text("SELECT closed_at FROM games WHERE id = 2")) == 7
+            assert connection_of(journal).scalar(sql.text("SELECT count(*) FROM remarks")) == 0
+            assert journal.results() == [ended().result]
+            [game] = [saved for saved in journal.load().games if saved.opened.id == 2]
+            assert (game.opened, list(game.steps)) == (opened(2), [step(2, 2, PROOF)])
+            journal.commit([step(3, 2), ended(2, 2)])
+            assert len(journal.results()) == 2
+    assert code(path) == "journal_version"
 
 
 def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(journal: DatabaseJournal) -> None:

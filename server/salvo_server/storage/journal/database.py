@@ -57,7 +57,17 @@ try:
         Locks,
         in_use,
     )
-    from salvo_server.storage.journal.schema import HEAD, VERSION_TABLE, games, keys, progress, results, steps, teams
+    from salvo_server.storage.journal.schema import (
+        HEAD,
+        MIGRATIONS,
+        VERSION_TABLE,
+        games,
+        keys,
+        progress,
+        results,
+        steps,
+        teams,
+    )
 except ModuleNotFoundError:
     raise MissingExtra("the journal", "server") from None
 
@@ -443,15 +453,8 @@ class DatabaseReader(JournalReader):
         ]
 
     def results(self) -> list[Result]:
-        """Return all results, in their order.
-
-        Raises:
-            JournalError: ``journal_version`` for a journal that no server of this version has opened yet.
-        """
+        """Return all results, in their order."""
         with explained(self.name), self._engine.connect() as connection:
-            if not sql.inspect(connection).has_table(results.name):
-                text = "was written by an earlier version of Salvo, without results; start salvo serve with it once"
-                raise JournalError("journal_version", f"{self.name} {text}")
             return _results(connection, self.name)
 
     def steps(self, game: GameOpened) -> list[StepTaken]:
@@ -512,11 +515,10 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
             if report != "ok":
                 raise JournalError("journal_corrupt", f"{path}: {report}; {_NEW_ONE}")
             copy.execute("UPDATE progress SET ended = ended OR ?", [running])
-            if "relied_on" in {name for _, name, *_ in copy.execute("PRAGMA table_info(progress)")}:
-                cut = not running and before.is_cut(LogIndex.of(path))
-                lacks = COPY if running else CUT if cut else None
-                # All that was committed on this boot is in the copy, which needs no boot any more.
-                copy.execute("UPDATE progress SET relied_on = nullif(coalesce(?, relied_on), ?)", [lacks, boot_id()])
+            cut = not running and before.is_cut(LogIndex.of(path))
+            lacks = COPY if running else CUT if cut else None
+            # All that was committed on this boot is in the copy, which needs no boot any more.
+            copy.execute("UPDATE progress SET relied_on = nullif(coalesce(?, relied_on), ?)", [lacks, boot_id()])
             copy.commit()
             return copy.serialize(), running
     except sqlite3.Error as error:
@@ -537,7 +539,7 @@ def migrate(connection: sql.Connection, name: str) -> None:
     import alembic.util
 
     config = alembic.config.Config()
-    config.set_main_option("script_location", "salvo_server.storage.journal:migrations")
+    config.set_main_option("script_location", MIGRATIONS)
     config.attributes["connection"] = connection
     if connection.dialect.name == "sqlite":  # whose driver begins nothing by itself before tables are made
         connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -11,8 +11,10 @@ from typing import Final
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 #: The latest migration, and the table that records which one a journal is at.
-HEAD: Final = "0004"
+HEAD: Final = "0001"
 VERSION_TABLE: Final = "schema_version"
+#: Where Alembic finds them.
+MIGRATIONS: Final = "salvo_server.storage.journal:migrations"
 
 #: In SQLite, only a primary key of type INTEGER is the row's own id; a BIGINT one needs another index.
 _Number = BigInteger().with_variant(Integer(), "sqlite")

@@ -1,4 +1,4 @@
-"""The first schema: games, their steps, the teams' sealed secrets, and how far the broker has acknowledged."""
+"""The first schema: games, steps, results, the teams' sealed secrets, and how far the broker has acknowledged."""
 
 import sqlalchemy as sql
 from alembic import op
@@ -17,6 +17,8 @@ def upgrade() -> None:
         sql.Column("id", sql.Integer, primary_key=True),
         sql.Column("sent_through", _NUMBER, nullable=False),
         sql.Column("ended", sql.Boolean, nullable=False),
+        sql.Column("epoch", _NUMBER, nullable=False, server_default="0"),
+        sql.Column("relied_on", sql.String(64)),
     )
     op.bulk_insert(progress, [{"id": 1, "sent_through": 0, "ended": True}])
     op.create_table(
@@ -49,4 +51,16 @@ def upgrade() -> None:
         sql.Column("name", sql.String(32), primary_key=True),
         sql.Column("salt", sql.LargeBinary(16), primary_key=True),
         sql.Column("key", sql.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "results",
+        sql.Column("game", _NUMBER, sql.ForeignKey("games.id"), primary_key=True, autoincrement=False),
+        sql.Column("table_name", sql.String(32), nullable=False),
+        sql.Column("number", sql.Integer, nullable=False),
+        sql.Column("at", _NUMBER, nullable=False),
+        sql.Column("rules", sql.Text, nullable=False),
+        sql.Column("players", sql.Text, nullable=False),
+        sql.Column("aborted", sql.Boolean, nullable=False),
+        sql.Column("annulled_at", _NUMBER),
+        sql.Column("annulled_by", sql.String(32)),
     )
