@@ -322,7 +322,12 @@ def test_the_hall_page_reports_trouble_and_lets_a_table_be_chosen(
     a_public_game(connection, "", "ann", "bob")
     until(window, "!document.getElementById('clock').hidden")
     for status, words in (("paused", "The server is paused"), ("offline", "The server is offline")):
-        say(connection, "/game/server", {"status": status, "version": "1", "game": 1, "profile": "open"})
+        protocol = {"major": 1, "minor": 0}
+        say(
+            connection,
+            "/game/server",
+            {"status": status, "version": "1", "game": 1, "profile": "open", "protocol": protocol},
+        )
         until(window, says("#trouble", words))
         assert window.run("return document.getElementById('clock').hidden")
     for table in ("", "/t10", "/t9"):
