@@ -27,6 +27,13 @@ pytestmark = [needs("chromium"), pytest.mark.long]
 
 _SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 120.0
+STATUS = {
+    "status": "online",
+    "version": "1",
+    "game": 1,
+    "profile": "open",
+    "protocol": {"major": 1, "minor": 0},
+}
 
 
 @pytest.fixture
@@ -121,7 +128,7 @@ def a_game(rude: Connection, players: int = 2, turn: int = 8) -> None:
     shown = {"game": 1, "turn": turn, "at": 0, "player": names[1], "shots": 5, "boards": boards, "last": last}
     next_turn = {"game": 1, "turn": turn + 1, "player": names[1], "shots": 5, "now": 0, "deadline": 3_600_000}
     for topic, payload in (
-        ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
+        ("/game/server", STATUS),
         ("/players/list", names),
         ("/game/state", "turn"),
         ("/game/referee", shown),
@@ -254,7 +261,7 @@ def boards_after(turn: int, damaged: list[str], *shots: tuple[int, int, bool]) -
 
 def a_public_game(rude: Connection, table: str, *names: str) -> None:
     for topic, payload in (
-        ("/game/server", {"status": "online", "version": "1", "game": 1, "profile": "open"}),
+        ("/game/server", STATUS),
         ("/players/list", names),
         ("/game/state", "turn"),
         ("/game/turn", {"game": 1, "turn": 1, "player": names[0], "shots": 5, "now": 0, "deadline": 3_600_000}),
@@ -322,12 +329,7 @@ def test_the_hall_page_reports_trouble_and_lets_a_table_be_chosen(
     a_public_game(connection, "", "ann", "bob")
     until(window, "!document.getElementById('clock').hidden")
     for status, words in (("paused", "The server is paused"), ("offline", "The server is offline")):
-        protocol = {"major": 1, "minor": 0}
-        say(
-            connection,
-            "/game/server",
-            {"status": status, "version": "1", "game": 1, "profile": "open", "protocol": protocol},
-        )
+        say(connection, "/game/server", {**STATUS, "status": status})
         until(window, says("#trouble", words))
         assert window.run("return document.getElementById('clock').hidden")
     for table in ("", "/t10", "/t9"):
