@@ -37,7 +37,8 @@ PLACES = {
     "ChatLine": "/game/chat and /players/<p>/message",
     "RefereeView": "/game/referee",
     "Standings": "/game/standings",
-    "League": "/game/league",
+    "Evening": "/game/league",
+    "League": "/game/host/league",
     "Recap": "inside the blob on /players/<p>/recap",
     "HostActed": "/game/hosted",
 }

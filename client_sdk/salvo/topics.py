@@ -182,14 +182,13 @@ HOSTED = _announced(
 HEADLINE = _announced(
     "headline", "/game/headline", "one line for people: the state, the turn, who is to fire, the last result"
 )
-LEAGUE = _row(
+LEAGUE = _announced(
     "league",
     "/game/league",
-    Publisher.HOST,
-    Reader.EVERYBODY,
-    True,
-    "JSON: round, matches and table of a league; on the default table only",
-    "X",
+    "JSON: what is on, and round, matches and table of a league; on the first table only",
+)
+LEAGUE_REPORT = _asked(
+    "league_report", Publisher.HOST, "/game/host/league", "JSON: how a league stands, from the host that runs it"
 )
 SEAT = _row(
     "seat",

@@ -95,8 +95,8 @@ class InGame:
     def remove(self, by: Hosted, now: int) -> tuple[Announcements, Any]:
         """Defeat a player with the end of the turn; its own turn ends at once (SALVO-HOST-6)."""
         team = by.command.team
-        if team not in (there := self._standing()):
-            raise unknown_team(team, there)
+        if team not in self.standing:
+            raise unknown_team(team, self.standing)
         self.match.removed.append(team)
         refusal = m.CommandRefused(team, "removed", "the host has removed you from this game")
         announced, state = self.end_removed(now)
@@ -106,7 +106,9 @@ class InGame:
         """End the turn of a player that a host has removed."""
         return [], self
 
-    def _standing(self) -> list[str]:
+    @property
+    def standing(self) -> list[str]:
+        """Those whom a host can remove."""
         out, removed = self.match.game.out, self.match.removed
         return [name for name, player in self.players.items() if not out[player.seat] and name not in removed]
 

@@ -150,6 +150,16 @@ class ResultAnnulled(NamedTuple):
     at: int
 
 
+class EveningChanged(NamedTuple):
+    """What is on has changed (SALVO-EVENING-1).
+
+    Attributes:
+        text: all of it, as JSON.
+    """
+
+    text: str
+
+
 class Progress(NamedTuple):
     """How far the server has come since its last commit; this alone needs no commit.
 
@@ -164,7 +174,15 @@ class Progress(NamedTuple):
 
 #: One thing that the journal stores.
 Record: TypeAlias = (
-    GameOpened | StepTaken | TeamAdmitted | KeyLearned | GameClosed | GameConcluded | ResultAnnulled | Progress
+    GameOpened
+    | StepTaken
+    | TeamAdmitted
+    | KeyLearned
+    | GameClosed
+    | GameConcluded
+    | ResultAnnulled
+    | EveningChanged
+    | Progress
 )
 
 #: What is committed at once, in the order in which it happened; one :class:`Progress` at most.
@@ -205,6 +223,7 @@ class Saved(NamedTuple):
         burned: the digests burned in all games, the oldest first.
         former: games before those, of which the broker may not have received the last steps, the oldest first.
         behind: why more may have been announced than the journal has; empty where it has everything.
+        evening: what is on, as JSON; empty where no server has run yet.
     """
 
     games: Sequence[SavedGame]
@@ -215,6 +234,7 @@ class Saved(NamedTuple):
     burned: Iterator[Proof]
     former: Sequence[SavedGame] = ()
     behind: str = ""
+    evening: str = ""
 
 
 class Holding(NamedTuple):

@@ -93,6 +93,16 @@ class Lobby:
         text = f"{ship} was placed {entrant.placed[ship]} times, {MAX_PLACEMENTS} at most; its last place stays"
         return m.Unreadable(entrant.name, command.spelling, "rate_limited", text, proven=True)
 
+    @property
+    def standing(self) -> list[str]:
+        """Those whom a host can remove."""
+        return list(self.players)
+
+    @property
+    def _waits_for_host(self) -> bool:
+        """Whether no game begins by itself; a host can still start one."""
+        return self.paused or self.terms.limits.held
+
     def _is_complete(self, entrant: Entrant) -> bool:
         return len(entrant.placements) == len(self.terms.book.fleet)
 
@@ -135,7 +145,7 @@ class Lobby:
             ends = min(ends, self.began + MAX_PLACEMENT_TIMES * limits.placement_ms)
             if ends <= self.deadline:
                 return
-        self.extensions, self.deadline = 0, None if self.paused else ends
+        self.extensions, self.deadline = 0, None if self._waits_for_host else ends
 
     def leave(self, command: m.Leave, now: int) -> tuple[Announcements, Lobby]:
         """Let a team leave by its own will (SALVO-JOIN-15)."""
@@ -173,7 +183,7 @@ class Lobby:
         if not self._is_complete(entrant):
             return announced, self
         self.complete.append(entrant)
-        if self.paused or len(self.complete) != self.terms.limits.players:
+        if self._waits_for_host or len(self.complete) != self.terms.limits.players:
             return announced, self
         started, turn = self._start(now)
         return announced + started, turn
@@ -195,6 +205,8 @@ class Lobby:
     def resume_paused(self, by: Hosted, now: int) -> tuple[Announcements, Lobby | InMatch]:
         """Begin, if the pause alone has prevented it, or restart the placement time (SALVO-HOST-4)."""
         self.paused = False
+        if self._waits_for_host:
+            return [], self
         if self.terms.limits.players is not None and len(self.complete) >= self.terms.limits.players:
             return self._start(now)
         if self.players:

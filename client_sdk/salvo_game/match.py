@@ -36,7 +36,8 @@ class Terms:
     def rules(self) -> m.RulesAnnounced:
         """What ``/game/rules`` says."""
         limits = self.limits
-        seconds = (limits.placement_ms // 1000, limits.turn_ms // 1000, limits.over_ms // 1000)
+        placing = m.MAX_SECONDS if limits.held else limits.placement_ms // 1000
+        seconds = (placing, limits.turn_ms // 1000, limits.over_ms // 1000)
         bank = [None if each is None else each // 1000 for each in (limits.bank_ms, limits.increment_ms)]
         return m.RulesAnnounced(self.book, self.table, *seconds, limits.empty_turns, *bank)
 

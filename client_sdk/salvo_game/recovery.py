@@ -133,7 +133,7 @@ def _where(opened: GameOpened) -> str:
     return f"game {opened.number}{table}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Openings:
     """The operator's settings for every next game.
 
@@ -143,6 +143,7 @@ class Openings:
         book: the ruleset of all tables.
         fresh_secret: returns 32 unpredictable bytes for each game with a fair draw.
         identity: the server's keys; without them nothing can be sealed for it, and its games have no log.
+        held: whether no game begins by itself (SALVO-EVENING-2).
     """
 
     limits: Mapping[str, m.Limits]
@@ -151,6 +152,7 @@ class Openings:
     draw: m.Draw = m.Draw.SEED
     fresh_secret: Callable[[], bytes] = lambda: secrets.token_bytes(SECRET_BYTES)
     identity: ServerIdentity | None = None
+    held: bool = False
 
     @property
     def first_table(self) -> str:
@@ -163,7 +165,7 @@ class Openings:
         A game in which nothing has happened yet is opened, and committed to, as it was: with its secret, and with what
         a host has set for it (SALVO-HOST-7); not if the journal is behind, so that nobody knows what has happened.
         """
-        number, seed, limits = 1, self._next_seed(), self.limits[name]
+        number, seed, limits = 1, self._next_seed(), self._limits(name)
         if former is not None:
             number = former.opened.number + (behind or bool(former.steps))
         if former is not None and not former.steps and not behind:
@@ -177,11 +179,14 @@ class Openings:
 
     def configure(self, referee: Referee) -> None:
         """Set with what a table opens its next game."""
-        referee.configure(self._next_seed(), self.limits[referee.table], self.draw, self.book)
+        referee.configure(self._next_seed(), self._limits(referee.table), self.draw, self.book)
 
     def log(self, header: Header) -> TableLog | None:
         """Return the log of a game, which begins with this header."""
         return None if self.identity is None else TableLog(header, self.identity)
+
+    def _limits(self, table: str) -> m.Limits:
+        return replace(self.limits[table], held=True) if self.held else self.limits[table]
 
     def _next_seed(self) -> int | str:
         return self.fresh_secret().hex() if self.draw is m.Draw.FAIR else self.seed

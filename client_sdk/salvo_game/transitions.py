@@ -59,7 +59,7 @@ class Event(StrEnum):
     HOST_REMOVE = "HostCommand remove"
     HOST_NEXT = "HostCommand next"
     HOST_ANNUL = "HostCommand annul"
-    HOST_SPEAK = "HostCommand announce or set"
+    HOST_SPEAK = "HostCommand announce, set, or one for all tables"
 
 
 class Answer(StrEnum):
@@ -194,6 +194,8 @@ def _check_host(command: m.HostCommand, state: TableState) -> None:
     number = state.terms.number
     if command.context not in (None, number):
         raise IllegalCommand("stale_context", f"signed for game {command.context}; this is game {number}")
+    if command.everywhere:
+        return
     if state.paused and command.do is m.HostAction.PAUSE:
         raise IllegalCommand("clock_stopped", "the table is paused already")
     if not state.paused and command.do is m.HostAction.RESUME:
@@ -336,7 +338,7 @@ def event_of(command: m.Input, players: Mapping[str, Team]) -> Event:
     if isinstance(command, m.Participate):
         return _asked(command, players)
     if isinstance(command, m.HostCommand):
-        return _BY_HOST[command.do]
+        return Event.HOST_SPEAK if command.everywhere else _BY_HOST[command.do]
     return _EVENTS[type(command)]
 
 

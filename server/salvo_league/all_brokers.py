@@ -86,10 +86,10 @@ class AllBrokers:
         for cell in self._cells.values():
             cell.seat(seats, {} if last else self._brokers)
 
-    def show(self, league: bytes) -> None:
-        """Show spectators how the league stands, on all brokers."""
+    def report(self, league: bytes) -> None:
+        """Report to all servers how the league stands."""
         for cell in self._cells.values():
-            cell.show(league)
+            cell.report(league)
 
     def close(self) -> None:
         """Disconnect from all brokers."""
@@ -112,7 +112,7 @@ class _Cell:
         self._views: Mapping[str, TableView] = self._nothing
         self._commands: deque[tuple[str, m.HostCommand]] = deque()
         self._seats: tuple[Mapping[str, str | None], Mapping[str, str]] = ({}, {})
-        self._shown = b""
+        self._reported = b""
         self._error: Exception | None = None
         self._stop = threading.Event()
         self._desk = make()
@@ -140,10 +140,10 @@ class _Cell:
             self._seats = (seats, brokers)
             self._desk.wake()
 
-    def show(self, league: bytes) -> None:
-        """Replace what spectators are shown."""
-        if self._shown != league:
-            self._shown = league
+    def report(self, league: bytes) -> None:
+        """Replace what is reported."""
+        if self._reported != league:
+            self._reported = league
             self._desk.wake()
 
     def stop(self) -> None:
@@ -175,7 +175,8 @@ class _Cell:
         while self._commands:
             self._desk.act(*self._commands.popleft())
         self._desk.seat(*self._seats)
-        self._desk.show(self._shown)
+        if self._reported:
+            self._desk.report(self._reported)
         self._views = self._desk.look(_LOOK_SECONDS)
         self._news.set()
 

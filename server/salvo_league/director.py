@@ -9,7 +9,7 @@ written down before anything else happens at the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,6 +57,7 @@ class Director:
     Attributes:
         book: all that is written down.
         over: whether the league has ended.
+        host: the account's name.
         rules: the ruleset of its tables; empty until it is known.
     """
 
@@ -70,6 +71,7 @@ class Director:
         self.book = book
         self.over = False
         self.rules = ""
+        self.host = host
         self._league = book.league
         self._halls = [place_of(HALL, cell) for cell in cells]
         self._tables = [place_of(table, cell) for table in book.league.tables for cell in cells]
@@ -110,8 +112,9 @@ class Director:
         for hall in self._hall_desks:
             self._greet(hall)
         if not self.over:
-            self._draw(epoch)
-            self._assign()
+            if not self._is_break:
+                self._draw(epoch)
+                self._assign()
             for hall in self._hall_desks:
                 if hall.at not in self.book.assigned:
                     hall.open_hall()
@@ -156,7 +159,7 @@ class Director:
     def teams(self) -> list[str]:
         """Teams that are there, in order of drawing: those that were drawn before, then the others by name."""
         known = [*self.book.teams, *sorted(self._seen.keys() - set(self.book.teams))]
-        return [team for team in known if team not in self.book.away]
+        return [team for team in known if team not in self.book.away | self._withdrawn]
 
     @property
     def _hall_desks(self) -> list[TableDesk]:
@@ -172,7 +175,7 @@ class Director:
         self.book.add(line)
         if not self.book.away <= away:
             for hall in self._hall_desks:  # who is away may still be listed there: a new lobby shows who is back
-                hall.hall = 0
+                hall.close_hall()
         self._out.append(Store(line))
 
     # --- a match at its table -------------------------------------------------------------------------------------
@@ -258,7 +261,7 @@ class Director:
                 continue
             still = [team for team in line.teams if team in hall.view.listed and team not in table.view.listed]
             if still and hall.opened <= table.opened:
-                hall.hall = 0  # a new lobby
+                hall.close_hall()  # a new lobby
             if not hall.is_open or (still and self._now - hall.opened < SEAT_SECONDS):
                 return None
             staying += still
@@ -319,26 +322,31 @@ class Director:
             self._seen[name] = hall.at
             self._home[name] = cell_of(hall.at)
 
-    def release(self, now: float, views: Mapping[str, TableView]) -> list[TableCommand] | None:
-        """Return what gives tables back to the server's own settings; None when all is done.
+    def end_is_published(self, views: Mapping[str, TableView]) -> bool:
+        """Whether the servers that are there publish that this league is over."""
+        shown = [views[at].evening for at in self._halls if views[at].here]
+        return bool(shown) and all(
+            evening is not None and evening.by == self.host and evening.name == self._league.name and evening.over
+            for evening in shown
+        )
 
-        A league that is over gives back all its tables, each when its result was shown, and announces in the hall who
-        has won. One that was interrupted gives back the hall, where teams would else wait for nothing.
-        """
-        self._look(views, now)
-        waits = False
-        for at, desk in self._desks.items():
-            view = desk.view
-            if not view.here or view.state is State.TURN:
-                continue
-            held = OVER_SECONDS in (view.placement_seconds, view.over_seconds if self.over else 0)
-            announced = not self.over or at not in self._halls or desk.was_announced(self._notice)
-            if held and not desk.shows_result and now - view.received_at >= SETTLED_SECONDS:
-                desk.command(HostAction.NEXT)
-            elif not held and not announced:
-                desk.announce(self._notice)
-            waits = waits or held or not announced
-        return [output for output in self._out if isinstance(output, TableCommand)] if waits else None
+    def _ordered(self, wanted: Callable[[m.EveningShown], bool]) -> bool:
+        """Whether a host has ordered something of this league at any of its servers."""
+        return any(wanted(evening) for evening in self._evenings)
+
+    @property
+    def _evenings(self) -> list[m.EveningShown]:
+        shown = [hall.view.evening for hall in self._hall_desks]
+        return [each for each in shown if each is not None and (each.by, each.name) == (self.host, self._league.name)]
+
+    @property
+    def _is_break(self) -> bool:
+        return self._ordered(lambda evening: evening.phase is m.Phase.BREAK)
+
+    @property
+    def _withdrawn(self) -> set[str]:
+        """Teams that a host has taken out."""
+        return {team for evening in self._evenings for team in evening.withdrawn}
 
     def _halls_were_open(self) -> bool:
         """Whether teams had time to come in, wherever that is possible: no cell holds up the others."""
@@ -356,12 +364,25 @@ class Director:
             self._store(Began(int(epoch)))
         if self._league.format is LeagueFormat.LADDER:
             self._draw_ladder(epoch)
+        elif self._is_last and not self.book.open_matches:
+            self.over = True
         elif not self.book.open_matches and self._are_enough(self.teams) and self._halls_were_open():
             drawn = next_round(self.book, self.teams)
             if drawn is None:
                 self.over = True
             else:
                 self._store(drawn)
+
+    @property
+    def _is_last(self) -> bool:
+        """Whether a host has ordered the league to end after the present round, or on a ladder its present games."""
+        return self._ordered(lambda evening: 0 < evening.last <= max(1, self.book.round))
+
+    @property
+    def _is_hurried(self) -> bool:
+        """Whether a host has ordered the next round to begin at once."""
+        drawn = self.book.round
+        return self._ordered(lambda evening: bool(evening.began) and evening.began in (drawn, drawn + 1))
 
     def _are_enough(self, teams: Sequence[str]) -> bool:
         return len(teams) >= (1 if self.book.filling else 2)
@@ -373,6 +394,8 @@ class Director:
             return False
         if self._enough_since is None:
             self._enough_since = self._now
+        if self._is_hurried:
+            return True
         invited = set(self._league.teams)
         if invited and invited <= self._seen.keys():
             return True
@@ -415,6 +438,8 @@ class Director:
             free -= 1
 
     def _is_closed(self, epoch: float) -> bool:
+        if self._is_last:
+            return True
         games, hours, began = self._league.games, self._league.hours, self.book.began
         if games is not None and len(self.book.matches) >= games:
             return True
@@ -432,7 +457,7 @@ class Director:
 
     def _assign(self) -> None:
         for match in self.book.pending:
-            teams = tuple(team for team in match.teams if team not in self.book.away)
+            teams = tuple(team for team in match.teams if team not in self.book.away | self._withdrawn)
             if len(teams) < 2:
                 self._store(Closing(match.number, teams))
                 self._store(self._forfeit(match, HALL, 0))
@@ -455,4 +480,4 @@ class Director:
         desk = self._desks[at]
         if at in self.book.assigned or not desk.view.here or desk.view.state is State.TURN:
             return False
-        return (at not in self._halls or desk.was_open) and not desk.shows_result
+        return (at not in self._halls or desk.was_open) and (not desk.shows_result or self._is_hurried)

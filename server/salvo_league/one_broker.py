@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 #: A table of which nothing is heard for so long does not exist.
 _UNKNOWN_SECONDS: Final = 5.0
+#: How often the server is reported to; after fifteen seconds without, it calls a league silent (SALVO-EVENING-4).
+_REPORT_SECONDS: Final = 4.0
 
 
 class OneBroker:
@@ -51,7 +53,8 @@ class OneBroker:
         self._host = HostDesk(name, secret)
         self._views = Views(self._places)
         self._seats: dict[str, m.SeatGiven | None] = {}  # as they were said on this connection
-        self._shown = b""  # of the league, on this connection
+        self._reported = b""  # on this connection
+        self._report_again = 0.0
         self._connected_at = 0.0
         self._warned = False
         self._connection = Connection(
@@ -69,7 +72,7 @@ class OneBroker:
         self._connected_at = time.monotonic()
         self._views.connected()
         self._seats.clear()
-        self._shown = b""
+        self._reported = b""
         filters = dict.fromkeys([*self._host.filters(self._places), *self._views.filters()])
         self._connection.subscribe(filters)
 
@@ -136,11 +139,12 @@ class OneBroker:
             self._connection.publish(topics.SEAT.of(player=team), payload, retain=True)
             self._seats[team] = seat
 
-    def show(self, league: bytes) -> None:
-        """Show spectators how the league stands, if they do not know it; empty for no league any more."""
-        if self._connection.connected and league != self._shown:
-            self._connection.publish(topics.LEAGUE.of(), league, retain=True)
-            self._shown = league
+    def report(self, league: bytes) -> None:
+        """Report to the server how the league stands: when that has changed, and again before it is called silent."""
+        now = time.monotonic()
+        if self._connection.connected and (league != self._reported or now >= self._report_again):
+            self._connection.publish(topics.LEAGUE_REPORT.of(), league)
+            self._reported, self._report_again = league, now + _REPORT_SECONDS
 
     def wake(self) -> None:
         """Make a waiting :meth:`look` return; from any thread."""

@@ -15,9 +15,7 @@ from salvo_league.spectators import league_shown
 
 #: How often it looks at the tables when nothing is heard.
 _LOOK_SECONDS: Final = 0.25
-#: For the last seats to leave.
-_LAST_SECONDS: Final = 0.5
-#: For servers to open the lobbies that are asked for at the end; one that is away is not waited for any longer.
+#: For servers to publish the end; one that is away is not waited for any longer.
 _LONGEST_SECONDS: Final = 10.0
 
 
@@ -46,25 +44,20 @@ def play_league(
             else:
                 cells.act(output)
         cells.seat(director.seats(), last=director.over)
-        cells.show(LEAGUE.write(league_shown(director.book, director.rules, time.time(), over=director.over)))
+        shown = league_shown(director.book, director.host, director.rules, time.time(), over=director.over)
+        cells.report(LEAGUE.write(shown))
         waiting(director.waiting, director.busy())
 
 
-def release_tables(director: Director, cells: AllBrokers) -> bool:
-    """Give the tables back to the server's own settings; return whether that is done, or was not to be done in time.
+def report_end(director: Director, cells: AllBrokers) -> bool:
+    """Report the end of a league until its servers publish it; return whether they do, or did not in time.
 
     Raises:
         ConnectionLost: see :func:`play_league`.
     """
-    began = time.monotonic()
-    longest = _LONGEST_SECONDS + (director.book.league.result_seconds if director.over else 0)
-    while (passed := time.monotonic() - began) < longest:
+    end = time.monotonic() + _LONGEST_SECONDS
+    while time.monotonic() < end:
         views = cells.look(_LOOK_SECONDS)
-        commands = director.release(time.monotonic(), views)
-        if commands is None and passed >= _LAST_SECONDS:
+        if director.end_is_published(views):
             return True
-        for command in commands or ():
-            cells.act(command)
-        if not director.over:
-            cells.show(b"")  # who runs it again shows it again
     return False

@@ -1,4 +1,4 @@
-"""How a league stands, as spectators are shown it (SALVO-LEAGUE-1)."""
+"""How a league stands, as its host reports it (SALVO-LEAGUE-1)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from salvo_league.league_state import LeagueState
 
 #: Teams of the table.
 MOST_ROWS: Final = 64
-#: The embedded broker reads packets of 16,384 bytes, topic included.
-MAX_BYTES: Final = 15 * 1024
+#: The embedded broker reads packets of 16,384 bytes, topic included; the server adds what is on.
+MAX_BYTES: Final = 14 * 1024
 
 
-def league_shown(book: LeagueState, rules: str, epoch: float, *, over: bool) -> m.LeagueShown:
+def league_shown(book: LeagueState, host: str, rules: str, epoch: float, *, over: bool) -> m.LeagueShown:
     """Return the round, its matches and the table; so many matches as a message has room for.
 
     Args:
+        host: who runs it.
         rules: the ruleset of its tables; empty until it is known.
         epoch: seconds since 1970.
     """
     rows, matches = book.rows(), _matches(book)
     tables = {line.assigned: place for place, line in book.assigned.items()}
     shown = m.LeagueShown(
+        by=host,
         name=book.league.name,
         round=book.round,
         rounds=book.league.rounds,

@@ -21,8 +21,6 @@ AGAIN_SECONDS: Final = 2.0
 HALL_SECONDS: Final = 3.0
 #: The most teams of a game, and so the most that a host sets at once.
 MAX_TEAMS: Final = 64
-#: What the hall is set to: a lobby that waits for as many teams as can ever be.
-OPEN_HALL: Final = m.NextGame(players=MAX_TEAMS, placement_seconds=OVER_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class TableDesk:
         opened, quiet_since: when its lobby was first seen, and when something last happened in it.
         over_since, odd_since, away_since: since when it was seen so; None while it is not.
         known: teams that the server's roster has, as far as it was asked here.
-        hall: of a hall, the game whose lobby was opened to all teams.
+        hall: of a hall, the game in whose lobby teams come in.
         seated: the game for which seats were given here.
     """
 
@@ -73,7 +71,7 @@ class TableDesk:
         self._notice: tuple[int, str] = (0, "")  # the game and the text that was announced last
         self._sent: m.HostCommand | None = None
         self._sent_at = 0.0
-        self._clean = 0  # the game after which nothing is set but what was set here
+        self._left = 0  # the lobby that makes way for a new one
 
     def look(self, view: TableView, now: float) -> None:
         """Take in what is seen; an absence of the server stops all times."""
@@ -85,8 +83,6 @@ class TableDesk:
         self.away_since = None
         progress = (view.listed, view.complete)
         if view.game != self._game:
-            if self._sent is not None and self._sent.do is HostAction.NEXT and self._sent.context == view.game - 1:
-                self._clean = view.game
             self._game, self.opened, self.quiet_since = view.game, now, now
             self.over_since = self.odd_since = None
         elif progress != self._progress:
@@ -101,7 +97,7 @@ class TableDesk:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a hall with the lobby that was opened to all teams."""
+        """Whether it is a hall where teams come in."""
         return self.view.here and self.view.state is State.LOBBY and self.view.game == self.hall
 
     @property
@@ -138,8 +134,6 @@ class TableDesk:
         if command == self._sent and self._now - self._sent_at < AGAIN_SECONDS:
             return
         self._sent, self._sent_at = command, self._now
-        if settings is not None and settings.teams is not None:
-            self._clean = 0
         self._give(TableCommand(self.at, command))
 
     def open(self, settings: m.NextGame) -> None:
@@ -156,19 +150,22 @@ class TableDesk:
             self.command(HostAction.SET, settings)
 
     def open_hall(self) -> None:
-        """Open the table to all teams.
+        """Let teams come in.
 
-        What was set before for the next game there is spent first: it may be a list of teams, and no other setting
-        takes that back.
+        While a league runs, the server holds every lobby that no host has opened (SALVO-EVENING-2). One that was opened
+        for a match is for its teams alone, and makes way.
         """
-        if not self.view.here or self.view.state is State.TURN or self.is_open or self.shows_result:
+        view = self.view
+        if not view.here or view.state is State.TURN or self.is_open or self.shows_result:
             return
-        if self._clean != self.view.game:
+        if view.state is State.LOBBY and view.over_seconds != OVER_SECONDS and view.game != self._left:
+            self.hall, self._hall_since = view.game, self._now
+        else:
             self.command(HostAction.NEXT)
-            return
-        self.open(OPEN_HALL)
-        if self._sent is not None and self._sent.do is HostAction.NEXT:
-            self.hall, self._hall_since = self.view.game + 1, self._now
+
+    def close_hall(self) -> None:
+        """Let the lobby make way for a new one, which shows who is here now."""
+        self.hall, self._left = 0, self.view.game
 
     def announce(self, text: str) -> None:
         """Announce a text once in each game."""

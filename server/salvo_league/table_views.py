@@ -24,6 +24,7 @@ FOLLOWED: Final = (
     topics.RESULT,
     topics.WINNER,
     topics.HOSTED,
+    topics.LEAGUE,
 )
 
 
@@ -40,6 +41,7 @@ class TableView:
         over_seconds: how long its result will stand; 0 until it is known.
         placement_seconds: the time to place a fleet; 0 until it is known.
         rules: the name of its ruleset; empty until it is known.
+        evening: what is on, at the default table; None until it is known.
         hosted: what a host did last since the game's lobby opened.
         annulled: the host that has annulled it, by game.
         refused: the answer to a host's command, if nothing was done since.
@@ -61,6 +63,7 @@ class TableView:
     received_at: float = 0.0
     placement_seconds: int = 0
     rules: str = ""
+    evening: m.EveningShown | None = None
 
 
 class Views:
@@ -119,13 +122,17 @@ class _Followed:
         self.seen = TableState()
         self.annulled: dict[int, str] = {}
         self.refused: m.CommandRefused | None = None
+        self.evening: m.EveningShown | None = None
         self._received_at = 0.0
 
     def connected(self) -> None:
         self.seen.apply(NewConnection())
-        self.annulled, self.refused = {}, None
+        self.annulled, self.refused, self.evening = {}, None, None
 
     def receive(self, news: m.Announcement | Fact, now: float) -> None:
+        if isinstance(news, m.EveningShown):  # of no table, so that it puts off no result
+            self.evening = news
+            return
         self._received_at = now
         hosted = self.seen.hosted
         self.seen.apply(news)
@@ -153,4 +160,5 @@ class _Followed:
             annulled=dict(self.annulled),
             refused=self.refused,
             received_at=self._received_at,
+            evening=self.evening,
         )

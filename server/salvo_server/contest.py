@@ -33,7 +33,6 @@ from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.brokers.mosquitto.marks import Marks
 from salvo_server.core.server_status import last_will
-from salvo_server.ended_league import EndedLeague
 from salvo_server.headlines import Headlines
 from salvo_server.live_standings import CountedJournal, LiveStandings
 from salvo_server.referee_view import RefereeViews
@@ -243,7 +242,7 @@ class Contest:
             profile=settings.profile,
             journal=CountedJournal(self.journal, standings),
             resume=settings.resume,
-            follower=Followers(standings, Headlines(), EndedLeague(tables[0]), *views),
+            follower=Followers(standings, Headlines(), *views),
             chat=settings.chat,
             listener=listener,
             register=register,

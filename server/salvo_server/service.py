@@ -24,6 +24,7 @@ from typing import Literal, Protocol
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcements import Publication
+from salvo.errors import IllegalCommand
 from salvo.net.inbound import Inbound, Link
 from salvo.topics import Reader
 from salvo_game.journal_interface import Journal, JournalUnavailable, Progress
@@ -261,7 +262,12 @@ class Service:
         while not self._host_commands.empty():
             name, command = self._host_commands.get()
             pending += play.pass_time(self.tables[name], self.now())
-            pending += play.carry_out(self.tables[name], command, self.now())
+            try:
+                play.check_host(self.tables[name], command)
+            except IllegalCommand as error:
+                log.warning("%s is not possible: %s", command.do, error)
+            else:
+                pending += play.carry_out(self.tables[name], command, self.now())
         pending += self.admission.strike_off(self.now())
         pending += play.take_delivered(self.link.delivered, self.now())  # before any shot of the round
         sweeping = self.sync.listens

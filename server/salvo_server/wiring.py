@@ -5,10 +5,11 @@ All parts share the tables, the counts of refused inputs, and the keyring of the
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable
 
-from salvo_game.journal_interface import Journal
+from salvo.errors import WireError
+from salvo_game.journal_interface import Journal, JournalError, Saved
 from salvo_game.log import Resends, ServerIdentity
 from salvo_game.recovery import Openings
 from salvo_game.table import Follower, Table
@@ -16,6 +17,7 @@ from salvo_server.core.admission import Admission, EntryList
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
+from salvo_server.core.evening import Evening
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.outages import Outages
 from salvo_server.core.play import Play
@@ -62,10 +64,12 @@ def open_service(
     tables: dict[str, Table] = {}
 
     recaps = Recaps(tables, gate.keyring, gate.worker)
-    play = Play(tables, openings, gate.keyring, recaps, follower, saved.last_game, saved.last_step)
+    evening = _evening(saved, now())
+    openings.held = evening.held
+    play = Play(tables, evening, openings, gate.keyring, recaps, follower, saved.last_game, saved.last_step)
     status = StatusWriter(profile, openings.first_table, openings.identity, chat)
     admission = Admission(profile, register, openings.identity, play, counts)
-    sync = RetainedSync(tables, openings.first_table, follower.retained)
+    sync = RetainedSync(tables, openings.first_table, ChainMap(play.retained, follower.retained))
     resends = Resends(play.logs)
     talk = Chat(counts, on=chat)
     inbox = Inbox(play, gate, admission, talk, resends, sync, counts)
@@ -95,6 +99,13 @@ def open_service(
     )
     link.on_connect = service.connected
     return service
+
+
+def _evening(saved: Saved, now: int) -> Evening:
+    try:
+        return Evening(now, saved.evening)
+    except WireError as error:
+        raise JournalError("journal_corrupt", f"what is on: {error}; restore the journal from a copy") from None
 
 
 def _foreseeing_gate(link: ServerLink, journal: Journal, identity: ServerIdentity | None) -> Authenticator:

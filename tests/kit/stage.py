@@ -44,7 +44,15 @@ class Stage:
         received: what was published since :meth:`hush`, as topic and payload.
     """
 
-    def __init__(self, teams: Sequence[str] = TEAMS, *, play: bool = True, reports: bool = False, **given: Any) -> None:
+    def __init__(
+        self,
+        teams: Sequence[str] = TEAMS,
+        *,
+        play: bool = True,
+        reports: bool = False,
+        tables: Sequence[str] = ("",),
+        **given: Any,
+    ) -> None:
         self.now = 1_000_000
         self.worker = Deriver()
         self.edge = Wire()
@@ -53,7 +61,7 @@ class Stage:
         self.reports = reports
         self.service = serve(
             self.edge,
-            [""],
+            list(tables),
             seed=7,
             clock=lambda: self.now,
             gate=self.gate,

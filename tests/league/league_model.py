@@ -31,13 +31,17 @@ def by_name(teams: Sequence[str], random: Random) -> tuple[dict[str, int], float
     return {team: place for place, team in enumerate(order, start=1)}, random.uniform(5, 40)
 
 
+#: While a league runs.
+HELD = m.Limits(held=True)
+
+
 @dataclass
 class Table:
     """One table of the server; what it keeps survives its death."""
 
     game: int = 1
     state: State = State.LOBBY
-    limits: m.Limits = field(default_factory=m.Limits)
+    limits: m.Limits = HELD
     pending: list[m.NextGame] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)
     complete: list[str] = field(default_factory=list)
@@ -50,7 +54,7 @@ class Table:
     annulled: dict[int, str] = field(default_factory=dict)
 
     def open(self, now: float) -> None:
-        self.limits = m.Limits()
+        self.limits = replace(HELD, held=not self.pending)
         for settings in self.pending:
             self.limits = settings.limits(self.limits)
         self.pending, self.listed, self.complete, self.places = [], [], [], {}
@@ -106,6 +110,7 @@ class World:
         self.waits: list[float] = []
         self._free = dict.fromkeys(teams, 0.0)
         self.online_at = dict.fromkeys(self.cells, 0.0)
+        self.evening = m.EveningShown(HOST, league.name)
         self._seen: dict[str, tuple[TableView, TableView]] = {}  # as it is, and with the time when it changed
 
     def run(self, seconds: float) -> World:
@@ -237,7 +242,8 @@ class World:
                 continue
             if team not in table.listed:
                 table.listed.append(team)
-                table.deadline = self.now + table.limits.placement_ms / 1000
+                if not table.limits.held:
+                    table.deadline = self.now + table.limits.placement_ms / 1000
             elif team not in table.complete and self.random.random() < 0.7:
                 table.complete.append(team)
                 if len(table.complete) == table.limits.players:
@@ -275,6 +281,7 @@ class World:
             table.refused,
             placement_seconds=table.limits.placement_ms // 1000,
             rules="salvo",
+            evening=self.evening,
         )
         if at not in self._seen or self._seen[at][0] != view:
             self._seen[at] = view, replace(view, received_at=self.now)
@@ -294,17 +301,6 @@ class World:
             elif isinstance(output, TableCommand) and self.online(output.table) and self.random.random() >= self.losses:
                 self.obey(output.table, output.command)
         self.seats = self.director.seats()
-
-    def release(self) -> None:
-        """Let the league give its tables back, and time pass until it has."""
-        end = self.now + 1000
-        while (commands := self.director.release(self.now, self.views())) is not None:
-            assert self.now < end, self.tables
-            for command in commands:
-                self.obey(command.table, command.command)
-            self.now += STEP_SECONDS
-            self._play()
-            self._move()
 
     def _restart(self) -> None:
         self.killed += 1

@@ -9,9 +9,9 @@ import pytest
 from league.league_model import World
 from salvo import messages as m
 from salvo.messages import State
-from salvo_lab.series.lines import Assigned, LeagueResult, Plain
+from salvo_lab.series.lines import Assigned, Drawn, LeagueResult, Plain
 from salvo_league.director import HALL, SEAT_SECONDS
-from salvo_league.league_file import OVER_SECONDS, League
+from salvo_league.league_file import League
 from salvo_league.league_state import LeagueState
 
 CUP = League(name="cup", rounds=4, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
@@ -52,33 +52,49 @@ def test_a_client_that_follows_no_seat_is_tried_again_in_its_next_match() -> Non
     world.check()
 
 
-def own_settings(world: World, at: str) -> bool:
-    limits = world.tables[at].limits
-    return OVER_SECONDS * 1000 not in (limits.over_ms, limits.placement_ms)
-
-
-def test_a_league_that_is_over_gives_all_tables_back_and_announces_no_winner_before_the_hall() -> None:
-    world = World(CUP, TEAMS).run(5000)
-    held = [at for at in world.tables if not own_settings(world, at)]
-    assert held == ["", "t1", "t2"]
-    world.release()
-    assert all(own_settings(world, at) for at in held)
-    hosted = world.tables[HALL].hosted
-    assert hosted is not None
-    assert hosted.text == "cup is over"
-
-
-def test_a_league_that_is_interrupted_opens_the_hall_and_leaves_its_games_alone() -> None:
+def test_a_break_holds_up_the_draw_and_every_match_that_has_no_table() -> None:
     world = World(CUP, TEAMS)
     world.until(lambda: world.tables["t1"].state is State.TURN)
-    games = {at: table.game for at, table in world.tables.items() if at != HALL}
-    assert not own_settings(world, HALL)
-    world.release()
-    assert own_settings(world, HALL)
-    assert {at: table.game for at, table in world.tables.items() if at != HALL} == games
-    world.run(5000)  # and it goes on from there
+    world.evening = replace(world.evening, phase=m.Phase.BREAK)
+    world.run(200)
+    before = len(world.of(Drawn)), len(world.of(Assigned))
+    world.run(200)
+    assert (len(world.of(Drawn)), len(world.of(Assigned))) == before
+    assert not world.director.book.assigned
+    world.evening = replace(world.evening, phase=m.Phase.ROUND)
+    world.run(5000)
     assert world.director.over
     world.check()
+
+
+def test_a_host_ends_a_league_after_the_present_round() -> None:
+    world = World(CUP, TEAMS)
+    world.until(lambda: world.director.book.round == 2)
+    world.evening = replace(world.evening, last=2)
+    world.run(5000)
+    assert world.director.over
+    assert [line.drawn for line in world.of(Drawn)] == [1, 2]
+    assert not world.director.book.open_matches
+
+
+def test_a_host_takes_a_team_out_of_a_league_and_it_is_drawn_no_more() -> None:
+    world = World(CUP, TEAMS)
+    world.until(lambda: world.director.book.round == 1)
+    world.evening = replace(world.evening, withdrawn=("ann",))
+    world.run(5000)
+    assert world.director.over
+    drawn = [teams for line in world.of(Drawn)[1:] for teams in line.matches]
+    assert drawn
+    assert not any("ann" in teams for teams in drawn)
+
+
+def test_a_host_lets_the_first_round_begin_before_all_who_are_invited_are_there() -> None:
+    world = World(CUP.model_copy(update={"wait_seconds": 600}), TEAMS)
+    world.run(60)
+    assert not world.of(Drawn)
+    world.evening = replace(world.evening, began=1)
+    world.until(lambda: world.of(Drawn))
+    assert world.now < 100
 
 
 @pytest.mark.parametrize(("winners", "over_seconds"), [(("eve",), 30), ((), 0)])

@@ -17,7 +17,7 @@ def test_spectators_see_the_round_its_matches_and_the_table_in_which_byes_count(
     seen: list[m.LeagueShown] = []
     while not world.director.over:
         world.run(1)
-        shown = league_shown(world.director.book, "salvo", world.now, over=world.director.over)
+        shown = league_shown(world.director.book, "desk", "salvo", world.now, over=world.director.over)
         if not seen or shown != seen[-1]:
             seen.append(shown)
     rounds = [shown.round for shown in seen]
@@ -43,7 +43,7 @@ def test_a_league_of_two_hundred_fits_into_a_message_of_every_broker() -> None:
         [Began(0), Drawn(1, 1, tuple(tuple(teams[first : first + 8]) for first in range(0, 200, 8)))],
     )
     book.add(Assigned(1, "t1", 1, tuple(teams[:8])))
-    shown = league_shown(book, "", 0, over=False)
+    shown = league_shown(book, "desk", "", 0, over=False)
     assert len(LEAGUE.write(shown)) <= MAX_BYTES
     assert (shown.teams, len(shown.rows)) == (200, MOST_ROWS)
     assert shown.matches[0].table == "t1"

@@ -9,7 +9,7 @@ import pytest
 from kit.signed_games import play
 from kit.unconnected_front import Front
 from salvo import messages as m
-from salvo.codec.announcements import LEAGUE
+from salvo.codec.announcements import EVENING
 from salvo_watch.web.stage import LATEST_SECONDS
 from salvo_watch.web.tapes import tape_of_log
 
@@ -68,7 +68,8 @@ def test_standings_that_wait_do_not_replace_those_of_a_new_connection(front: Fro
 
 def test_a_league_is_shown_at_every_table_once_the_wall_has_run_its_best_tape(front: Front) -> None:
     front.receive("/t1/game/state", b"turn", retained=True)
-    league = m.LeagueShown(
+    league = m.EveningShown(
+        "desk",
         "cup",
         2,
         3,
@@ -76,9 +77,9 @@ def test_a_league_is_shown_at_every_table_once_the_wall_has_run_its_best_tape(fr
         rows=(m.LeagueStanding(1, "ann", 1500, 2, 1),),
         left=600,
     )
-    front.receive("/game/league", LEAGUE.write(league))
+    front.receive("/game/league", EVENING.write(league))
     end_a_game(front, "/t1")
-    front.receive("/game/league", LEAGUE.write(replace(league, rows=(m.LeagueStanding(1, "bob", 2500, 2, 2),))))
+    front.receive("/game/league", EVENING.write(replace(league, rows=(m.LeagueStanding(1, "bob", 2500, 2, 2),))))
     assert front.picture()["tape"]["table"] == ""  # the record is one of the default table
     assert [row["name"] for row in front.picture("t1")["league"]["rows"]] == ["ann"]
     front.loop.run_to(LATEST_SECONDS)

@@ -103,7 +103,8 @@ SHIP = m.SunkShip("b", "carrier", "Carrier")
 RESULT = m.SalvoResolved(1, 9, "a", 5, 2, (SHIP,), ("b",))
 SEEN = m.RefereeBoard("a", ("aA.", "b.*"), 3, 1, False)
 LINE = m.Standing(1, "a", 1500, 3, 1, 1, 1, 3000, 80, 19, 25_120, -1_000, 51_240)
-LEAGUE = m.LeagueShown(
+LEAGUE = m.EveningShown(
+    "desk",
     "cup",
     2,
     3,
@@ -150,7 +151,7 @@ JSON_ANNOUNCEMENTS: list[tuple[m.Announcement, str, Message]] = [
     (m.RefereeView(1, 0, 1_760_000_000_000, "a", 5, (SEEN,)), "referee", announcements_pb2.RefereeView()),
     (m.RefereeView(1, 9, 1_760_000_000_000, "", 0, (SEEN,), AIMED, "a"), "referee", announcements_pb2.RefereeView()),
     (m.StandingsShown(PLACES, PLACES), "standings", announcements_pb2.Standings()),
-    (LEAGUE, "league", announcements_pb2.League()),
+    (LEAGUE, "league", announcements_pb2.Evening()),
     (
         m.ServerStatus(True, "0.1.0", 1, "open", keys=m.ServerKeys(bytes(32), bytes(range(32)))),
         "server",
@@ -238,6 +239,7 @@ SHAPES: list[Pair] = [
     (m.StandingsTable, announcements_pb2.StandingsTable),
     (m.Standing, announcements_pb2.Standing),
     (m.Uncounted, announcements_pb2.UncountedGame),
+    (m.EveningShown, announcements_pb2.Evening),
     (m.LeagueShown, announcements_pb2.League),
     (m.LeagueMatch, announcements_pb2.LeagueMatch),
     (m.LeagueStanding, announcements_pb2.LeagueStanding),

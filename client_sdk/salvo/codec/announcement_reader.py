@@ -136,7 +136,7 @@ _READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
     topics.SERVER: lambda address, payload: _status(payload),
     topics.REFEREE: lambda address, payload: _referee(payload),
     topics.STANDINGS: lambda address, payload: body.STANDINGS.read(payload),
-    topics.LEAGUE: lambda address, payload: body.LEAGUE.read(payload),
+    topics.LEAGUE: lambda address, payload: body.EVENING.read(payload),
     topics.HOSTED: lambda address, payload: _hosted(body.HOSTED.read(payload)),
     topics.CHAT: lambda address, payload: _line(body.CHAT.read(payload)),
     topics.MESSAGE: lambda address, payload: _line(body.MESSAGE.read(payload, address.player)),

@@ -74,7 +74,7 @@ _WRITERS: Final[dict[type, Callable[[Any], list[_Part]]]] = {
     m.ServerStatus: lambda a: [(topics.SERVER, "", "", body.SERVER.write(a))],
     m.RefereeView: lambda a: [(topics.REFEREE, "", "", body.REFEREE.write(a))],
     m.StandingsShown: lambda a: [(topics.STANDINGS, "", "", body.STANDINGS.write(a))],
-    m.LeagueShown: lambda a: [(topics.LEAGUE, "", "", body.LEAGUE.write(a))],
+    m.EveningShown: lambda a: [(topics.LEAGUE, "", "", body.EVENING.write(a))],
     m.ChatPublished: lambda a: [(topics.CHAT, "", "", body.CHAT.write(a))],
     m.MessagePublished: lambda a: [(topics.MESSAGE, a.to, "", body.MESSAGE.write(a))],
 }

@@ -80,6 +80,8 @@ RULES: Final[Codec[m.RulesAnnounced]] = announcement_codec(Rules)
 SERVER: Final[Codec[m.ServerStatus]] = announcement_codec(Annotated[m.ServerStatus, Via(ServerBody)])
 REFEREE: Final[Codec[m.RefereeView]] = announcement_codec(m.RefereeView)
 STANDINGS: Final[Codec[m.StandingsShown]] = announcement_codec(m.StandingsShown)
+EVENING: Final[Codec[m.EveningShown]] = announcement_codec(m.EveningShown)
+#: What a league's host sends to the server.
 LEAGUE: Final[Codec[m.LeagueShown]] = announcement_codec(m.LeagueShown)
 HOSTED: Final[Codec[m.HostActed]] = announcement_codec(m.HostActed)
 SEAT: Final[Codec[m.SeatGiven]] = announcement_codec(m.SeatGiven)

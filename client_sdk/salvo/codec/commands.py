@@ -187,6 +187,11 @@ def check_host(command: m.HostCommand) -> m.HostCommand:
     if given != [needed] * bool(needed):
         text = f"{command.do} takes {needed or 'no argument'}, and got {', '.join(given) or 'none'}"
         raise WireError("wrong_shape", text)
+    if command.everywhere and command.do not in m.EVERYWHERE:
+        allowed = ", ".join(sorted(m.EVERYWHERE))
+        raise WireError("wrong_shape", f"everywhere: {command.do} is for one table; for all tables are {allowed}")
+    if command.do is m.HostAction.FINISH and not command.everywhere:
+        raise WireError("wrong_shape", "finish is for all tables: everywhere must be true")
     settings = command.settings
     if settings == m.NextGame():
         raise WireError("wrong_shape", "settings: nothing is set")

@@ -42,7 +42,7 @@ Announcement = (
     | Recap
     | RefereeView
     | StandingsShown
-    | LeagueShown
+    | EveningShown
     | ChatPublished
     | MessagePublished
 )

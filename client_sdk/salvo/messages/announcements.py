@@ -7,7 +7,7 @@ leak.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
@@ -305,6 +305,17 @@ _DONE: Final = {
     HostAction.NEXT: "opens the next lobby",
     HostAction.SET: "changes the settings of the next game",
     HostAction.ANNUL: "annuls the result of game {0.game}",
+    HostAction.FINISH: "brings what is on to its end",
+}
+_DONE_EVERYWHERE: Final = {
+    **_DONE,
+    HostAction.START: "begins at all tables",
+    HostAction.PAUSE: "pauses everything",
+    HostAction.RESUME: "resumes everything",
+    HostAction.EXTEND: "gives {0.seconds} s more at all tables",
+    HostAction.ABORT: "aborts all games",
+    HostAction.REMOVE: "takes {0.team} out",
+    HostAction.NEXT: "opens all tables",
 }
 
 
@@ -321,12 +332,13 @@ class HostActed(HostFields):
     @classmethod
     def of(cls, command: HostCommand, *, paused: bool = False) -> HostActed:
         """Return the announcement of a command."""
-        fields = (command.by, command.do, command.seconds, command.team, command.text, command.game, command.settings)
-        return cls(*fields, paused)
+        given = {each.name: getattr(command, each.name) for each in fields(HostFields)}
+        return cls(**given, paused=paused)
 
     def __str__(self) -> str:
         """Return one line for people."""
-        return f"{self.who} {_DONE[self.do].format(self)}"
+        done = _DONE_EVERYWHERE if self.everywhere else _DONE
+        return f"{self.who} {done[self.do].format(self)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,11 @@ class HostAction(StrEnum):
     NEXT = "next"
     SET = "set"
     ANNUL = "annul"
+    FINISH = "finish"
+
+
+#: What a host can do at all tables at once; ``finish`` alone has no other sense (SALVO-EVENING-3).
+EVERYWHERE: Final = frozenset(HostAction) - {HostAction.SKIP, HostAction.SET, HostAction.ANNUL}
 
 
 #: A lobby that may stay open for longer has no clock.
@@ -203,6 +208,7 @@ class HostFields(Strict):
     text: str = field(default="", metadata=UNLESS_EMPTY)
     game: Annotated[int, Bounds(ge=1, le=10**9)] | None = None
     settings: NextGame | None = None
+    everywhere: bool = field(default=False, metadata=UNLESS_EMPTY)
 
     @property
     def who(self) -> str:
@@ -221,6 +227,7 @@ class HostCommand(HostFields):
         text: for ``announce``.
         game: whose result no longer counts, for ``annul``.
         settings: for ``set``.
+        everywhere: whether it is for all tables and the evening, given at the first table (SALVO-EVENING-3).
         context: the game that it was signed for; None when it names none.
     """
 

@@ -1,8 +1,9 @@
-"""Standings over the games of an evening, and of a journal; how a league stands."""
+"""Standings over the games of an evening, and of a journal; what is on in an evening, and how its league stands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from salvo.json_shape import UNLESS_EMPTY, Count, Strict
 
@@ -104,9 +105,10 @@ class LeagueStanding(Strict):
 
 @dataclass(frozen=True, slots=True)
 class LeagueShown(Strict):
-    """How a league stands, as its host says it (SALVO-LEAGUE-1); no part of any game.
+    """How a league stands, as its host reports it to the server (SALVO-LEAGUE-1); no part of any game.
 
     Attributes:
+        by: the host that runs it.
         round: the present one; 0 before the first.
         rounds: how many there are; None where that is not settled.
         over: whether it has ended, and the table is final.
@@ -115,11 +117,52 @@ class LeagueShown(Strict):
         matches: of the present round, on a ladder those that are played now.
     """
 
-    name: str
-    round: Count
+    by: str = field(default="", metadata=UNLESS_EMPTY)
+    name: str = field(default="", metadata=UNLESS_EMPTY)
+    round: Count = 0
     rounds: Count | None = None
     over: bool = field(default=False, metadata=UNLESS_EMPTY)
     teams: Count = 0
     left: Count | None = None
     matches: tuple[LeagueMatch, ...] = ()
     rows: tuple[LeagueStanding, ...] = ()
+
+
+class Phase(StrEnum):
+    """What is on (SALVO-EVENING-1)."""
+
+    ARRIVALS = "arrivals"
+    ROUND = "round"
+    BETWEEN = "between"
+    BREAK = "break"
+    FINAL = "final"
+    FREE = "free"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class EveningShown(LeagueShown):
+    """What is on, and how the league stands, if there is one (SALVO-EVENING-1); no part of any game.
+
+    Attributes:
+        phase: what is on now.
+        at: since when all of this holds, epoch ms.
+        resumes: what a break has interrupted; None outside of one.
+        silent: whether a league that is not over has not reported for fifteen seconds.
+        began: the round that the host has ordered to begin at once; 0 for none.
+        last: the round after which the host ends the league; 0 for none.
+        withdrawn: the teams that the host has taken out of the league.
+    """
+
+    phase: Phase = Phase.ARRIVALS
+    at: Count = 0
+    resumes: Phase | None = None
+    silent: bool = field(default=False, metadata=UNLESS_EMPTY)
+    began: Count = field(default=0, metadata=UNLESS_EMPTY)
+    last: Count = field(default=0, metadata=UNLESS_EMPTY)
+    withdrawn: tuple[str, ...] = field(default=(), metadata=UNLESS_EMPTY)
+
+    @property
+    def league_runs(self) -> bool:
+        """Whether there is a league that has not ended."""
+        return bool(self.name) and not self.over

@@ -68,6 +68,7 @@ class Limits(Strict):
         pace_ms: pause after each result before the next turn begins (SALVO-PACE-1); None for none.
         teams: the only ones that may take part, as a host has set (SALVO-HOST-7); None for any.
         by_host: whether a host has set some of these, for this game alone.
+        held: whether no game begins by itself, because a league runs or the evening is over (SALVO-EVENING-2).
     """
 
     players: Count | None = None
@@ -82,6 +83,7 @@ class Limits(Strict):
     pace_ms: Count | None = None
     teams: tuple[str, ...] | None = None
     by_host: bool = field(default=False, metadata=UNLESS_EMPTY)
+    held: bool = field(default=False, metadata=UNLESS_EMPTY)
 
 
 @dataclass(slots=True)

@@ -318,8 +318,9 @@ class UncountedGame(_message.Message):
     by: str
     def __init__(self, table: _Optional[str] = ..., game: _Optional[int] = ..., at: _Optional[float] = ..., by: _Optional[str] = ...) -> None: ...
 
-class League(_message.Message):
-    __slots__ = ("name", "round", "rounds", "over", "teams", "left", "matches", "rows")
+class Evening(_message.Message):
+    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "phase", "at", "resumes", "silent", "began", "last", "withdrawn")
+    BY_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     ROUND_FIELD_NUMBER: _ClassVar[int]
     ROUNDS_FIELD_NUMBER: _ClassVar[int]
@@ -328,6 +329,14 @@ class League(_message.Message):
     LEFT_FIELD_NUMBER: _ClassVar[int]
     MATCHES_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    RESUMES_FIELD_NUMBER: _ClassVar[int]
+    SILENT_FIELD_NUMBER: _ClassVar[int]
+    BEGAN_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
+    WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
+    by: str
     name: str
     round: int
     rounds: int
@@ -336,7 +345,36 @@ class League(_message.Message):
     left: int
     matches: _containers.RepeatedCompositeFieldContainer[LeagueMatch]
     rows: _containers.RepeatedCompositeFieldContainer[LeagueStanding]
-    def __init__(self, name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ...) -> None: ...
+    phase: str
+    at: int
+    resumes: str
+    silent: bool
+    began: int
+    last: int
+    withdrawn: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[int] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class League(_message.Message):
+    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows")
+    BY_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ROUND_FIELD_NUMBER: _ClassVar[int]
+    ROUNDS_FIELD_NUMBER: _ClassVar[int]
+    OVER_FIELD_NUMBER: _ClassVar[int]
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    MATCHES_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    by: str
+    name: str
+    round: int
+    rounds: int
+    over: bool
+    teams: int
+    left: int
+    matches: _containers.RepeatedCompositeFieldContainer[LeagueMatch]
+    rows: _containers.RepeatedCompositeFieldContainer[LeagueStanding]
+    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ...) -> None: ...
 
 class LeagueMatch(_message.Message):
     __slots__ = ("teams", "table", "places")
@@ -423,7 +461,7 @@ class RecapShip(_message.Message):
     def __init__(self, ship: _Optional[str] = ..., coordinates: _Optional[str] = ..., orientation: _Optional[str] = ...) -> None: ...
 
 class HostActed(_message.Message):
-    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings", "paused")
+    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings", "paused", "everywhere")
     BY_FIELD_NUMBER: _ClassVar[int]
     DO_FIELD_NUMBER: _ClassVar[int]
     SECONDS_FIELD_NUMBER: _ClassVar[int]
@@ -432,6 +470,7 @@ class HostActed(_message.Message):
     GAME_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     PAUSED_FIELD_NUMBER: _ClassVar[int]
+    EVERYWHERE_FIELD_NUMBER: _ClassVar[int]
     by: str
     do: str
     seconds: int
@@ -440,4 +479,5 @@ class HostActed(_message.Message):
     game: int
     settings: _commands_pb2.NextGame
     paused: bool
-    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[_commands_pb2.NextGame, _Mapping]] = ..., paused: bool = ...) -> None: ...
+    everywhere: bool
+    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[_commands_pb2.NextGame, _Mapping]] = ..., paused: bool = ..., everywhere: bool = ...) -> None: ...

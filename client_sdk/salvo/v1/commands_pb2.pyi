@@ -116,7 +116,7 @@ class NextGame(_message.Message):
     def __init__(self, players: _Optional[int] = ..., placement_seconds: _Optional[int] = ..., turn_seconds: _Optional[int] = ..., over_seconds: _Optional[int] = ..., pace_ms: _Optional[int] = ..., teams: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class HostCommand(_message.Message):
-    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings", "g")
+    __slots__ = ("by", "do", "seconds", "team", "text", "game", "settings", "g", "everywhere")
     BY_FIELD_NUMBER: _ClassVar[int]
     DO_FIELD_NUMBER: _ClassVar[int]
     SECONDS_FIELD_NUMBER: _ClassVar[int]
@@ -125,6 +125,7 @@ class HostCommand(_message.Message):
     GAME_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     G_FIELD_NUMBER: _ClassVar[int]
+    EVERYWHERE_FIELD_NUMBER: _ClassVar[int]
     by: str
     do: str
     seconds: int
@@ -133,7 +134,8 @@ class HostCommand(_message.Message):
     game: int
     settings: NextGame
     g: int
-    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[NextGame, _Mapping]] = ..., g: _Optional[int] = ...) -> None: ...
+    everywhere: bool
+    def __init__(self, by: _Optional[str] = ..., do: _Optional[str] = ..., seconds: _Optional[int] = ..., team: _Optional[str] = ..., text: _Optional[str] = ..., game: _Optional[int] = ..., settings: _Optional[_Union[NextGame, _Mapping]] = ..., g: _Optional[int] = ..., everywhere: bool = ...) -> None: ...
 
 class SignedHostCommand(_message.Message):
     __slots__ = ("data", "payload", "signature")

@@ -29,7 +29,7 @@ class TranscriptHeader(_message.Message):
     def __init__(self, transcript: _Optional[int] = ..., version: _Optional[str] = ..., game: _Optional[int] = ..., seed: _Optional[str] = ..., rules: _Optional[_Union[_announcements_pb2.Rules, _Mapping]] = ..., limits: _Optional[_Union[TranscriptLimits, _Mapping]] = ..., check: _Optional[str] = ..., draw: _Optional[str] = ...) -> None: ...
 
 class TranscriptLimits(_message.Message):
-    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players", "bank_ms", "increment_ms", "absent_ms", "pace_ms", "teams", "by_host")
+    __slots__ = ("players", "placement_ms", "turn_ms", "over_ms", "empty_turns", "most_players", "bank_ms", "increment_ms", "absent_ms", "pace_ms", "teams", "by_host", "held")
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     PLACEMENT_MS_FIELD_NUMBER: _ClassVar[int]
     TURN_MS_FIELD_NUMBER: _ClassVar[int]
@@ -42,6 +42,7 @@ class TranscriptLimits(_message.Message):
     PACE_MS_FIELD_NUMBER: _ClassVar[int]
     TEAMS_FIELD_NUMBER: _ClassVar[int]
     BY_HOST_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
     players: int
     placement_ms: int
     turn_ms: int
@@ -54,7 +55,8 @@ class TranscriptLimits(_message.Message):
     pace_ms: int
     teams: _containers.RepeatedScalarFieldContainer[str]
     by_host: bool
-    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ..., bank_ms: _Optional[int] = ..., increment_ms: _Optional[int] = ..., absent_ms: _Optional[int] = ..., pace_ms: _Optional[int] = ..., teams: _Optional[_Iterable[str]] = ..., by_host: bool = ...) -> None: ...
+    held: bool
+    def __init__(self, players: _Optional[int] = ..., placement_ms: _Optional[int] = ..., turn_ms: _Optional[int] = ..., over_ms: _Optional[int] = ..., empty_turns: _Optional[int] = ..., most_players: _Optional[int] = ..., bank_ms: _Optional[int] = ..., increment_ms: _Optional[int] = ..., absent_ms: _Optional[int] = ..., pace_ms: _Optional[int] = ..., teams: _Optional[_Iterable[str]] = ..., by_host: bool = ..., held: bool = ...) -> None: ...
 
 class ParticipateInput(_message.Message):
     __slots__ = ("name",)

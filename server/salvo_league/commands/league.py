@@ -14,7 +14,7 @@ from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, Number, host_account
 from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import without_password
-from salvo.table_places import cells_of, place_name, table_of
+from salvo.table_places import cells_of, place_name
 from salvo_display.replay_text import counted
 from salvo_lab.commands.series import print_series
 from salvo_lab.series.lines import (
@@ -32,12 +32,12 @@ from salvo_lab.series.lines import (
 )
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.commands.league_show import show
-from salvo_league.director import HALL, Director
+from salvo_league.director import Director
 from salvo_league.house_bots import house_bots
 from salvo_league.league_file import LeagueError, load_league
 from salvo_league.league_lengths import Plan
 from salvo_league.league_state import LeagueState
-from salvo_league.run import play_league, release_tables
+from salvo_league.run import play_league, report_end
 from salvo_server.game_lengths import duration
 from salvo_server.supervisor import programs_beside
 
@@ -117,32 +117,18 @@ def run(
             with programs_beside(house, lambda name, line: None):
                 play_league(director, record, cells, _teller(as_json, director), waiting(as_json))
                 print_series(director.book.standings(), file, as_json=as_json)
-                _release(director, cells)
+                if report_end(director, cells):
+                    click.echo("podium and table stay until a host decides: salvo control next --all", err=True)
+                else:
+                    click.echo("a server did not answer, and does not know that the league is over", err=True)
         except (KeyboardInterrupt, SystemExit):
             again = shlex.join(["salvo", "league", str(file), *urls])
             click.echo(f"\n{counted(len(record.lines), 'line')} written; to continue: {again}", err=True)
-            _release(director, cells)
             raise
         finally:
             cells.close()
     finally:
         record.close()
-
-
-def _release(director: Director, cells: AllBrokers) -> None:
-    """Give the tables back, and print what that means."""
-    if not release_tables(director, cells):
-        click.echo("a table did not answer; to open its next lobby: salvo control next --table NAME", err=True)
-        return
-    if director.over:
-        click.echo("all tables are open again, by the server's own settings", err=True)
-        return
-    if not any(table_of(at) == HALL for at in director.book.assigned):
-        click.echo("the default table is open to all again, by the server's own settings", err=True)
-    for at, line in director.book.assigned.items():
-        click.echo(
-            f"{place_name(at)}, game {line.game} is still the league's: {', '.join(line.teams)} stay there", err=True
-        )
 
 
 def _write(file: Path, teams: int, hours: float) -> None:

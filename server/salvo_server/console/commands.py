@@ -32,7 +32,8 @@ class Offer(NamedTuple):
 
 def offers(table: TableState) -> list[Offer]:
     """Return all commands, in the order of the command line."""
-    return [Offer(do, HOST_ARGUMENTS.get(do, ""), _means(do, table), _is_ready(do, table)) for do in HostAction]
+    of_tables = [do for do in HostAction if do is not HostAction.FINISH]
+    return [Offer(do, HOST_ARGUMENTS.get(do, ""), _means(do, table), _is_ready(do, table)) for do in of_tables]
 
 
 def _is_ready(do: HostAction, table: TableState) -> bool:
@@ -83,6 +84,8 @@ def _means(do: HostAction, table: TableState) -> str:
             return f"Change settings for game {game + 1} alone; nothing changes in game {game}."
         case HostAction.ANNUL:
             return "No longer count the result of an earlier game of this table in the standings."
+        case HostAction.FINISH:
+            return "Bring what is on to its end."
 
 
 def _start(table: TableState, game: int) -> str:

@@ -11,10 +11,10 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import Publication
+from salvo.codec.announcements import LEAGUE, Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedHost, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
-from salvo.errors import SealError, WireError
+from salvo.errors import IllegalCommand, SealError, WireError
 from salvo.log_throttle import Throttle
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
@@ -71,9 +71,7 @@ class Inbox:
             self._count(error, message)
             return Effects(receipts=[message])
         table = self.play.tables.get(address.table)
-        # Left by a league at a table that no host sets any more; while one does, it is the host's (SALVO-LEAGUE-1).
-        is_old = address.topic is topics.LEAGUE and table is not None and not table.header.limits.by_host
-        if address.topic.publisher is Publisher.SERVER or is_old:
+        if address.topic.publisher is Publisher.SERVER:
             return Effects(publications=self.sync.receive(address, message), receipts=[message])
         if table is None or address.topic.reader is not Reader.SERVER:
             return Effects(receipts=[message])
@@ -104,6 +102,8 @@ class Inbox:
         """Read a command of a table; ``WAITING`` when its key must be derived first."""
         if address.topic is topics.SAY:
             return Effects(publications=self.chat.receive(address, message.payload, table.referee.players, now))
+        if address.topic is topics.LEAGUE_REPORT:
+            return self._take_report(table, message, now)
         try:
             request = read_command(address, message.payload, table.referee.book)
             if sealed := isinstance(request, SealedParticipation):
@@ -188,7 +188,7 @@ class Inbox:
         """Give a table what a team or a host has said, and settle what that costs its sender."""
         table, sender = self.play.tables[opened.table], opened.sender
         effects = self.play.pass_time(table, now)  # a step of its own in the journal, without the command's proof
-        command = self.admission.hold_to_profile(opened.command)
+        command = self._hold_to_evening(table, self.admission.hold_to_profile(opened.command))
         if isinstance(command, m.PlaceShip):
             command = table.referee.one_too_many(command) or command
         refused = True
@@ -206,6 +206,35 @@ class Inbox:
             opened.spent.give_back()
         if refused and opened.proof is not None:
             self.gate.keyring.penalize(opened.table, sender, now, host=opened.host)
+        return effects
+
+    def _hold_to_evening(self, table: Table, command: m.Input) -> m.Input:
+        """Return a command, or for all tables one that is not possible now its refusal."""
+        try:
+            self.play.check_host(table, command)
+        except IllegalCommand as error:
+            assert isinstance(command, m.HostCommand)
+            return m.Unreadable(command.by, "", error.code, error.text, proven=True)
+        return command
+
+    def _take_report(self, table: Table, message: Inbound, now: int) -> Effects:
+        """Let the evening take how a league stands (SALVO-LEAGUE-1)."""
+        effects = Effects()
+        try:
+            league = LEAGUE.read(message.payload)
+            if not league.name:
+                raise WireError("wrong_shape", "a league has a name")
+        except WireError as error:
+            self._count(error, message)
+            return effects
+        if message.team not in (None, league.by) or not self._admit_host(league.by, message, now):
+            return effects
+        try:
+            self.play.evening.report(league, now)
+        except IllegalCommand as error:
+            refusal = m.CommandRefused(league.by, error.code, error.text)
+            effects.publications += write_announcement(refusal, table.name)
+        effects += self.play.settle_evening(now)
         return effects
 
     def _answer_unreadable(

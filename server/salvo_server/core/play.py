@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from salvo import messages as m
+from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
+from salvo.errors import IllegalCommand
 from salvo.table_step import Step
 from salvo_game.journal_interface import (
+    EveningChanged,
     GameClosed,
     GameConcluded,
     GameOpened,
@@ -30,6 +33,7 @@ from salvo_game.recovery import Openings, recover
 from salvo_game.referee import Referee
 from salvo_game.table import Follower, Table
 from salvo_server.core.effects import Effects, StepNews
+from salvo_server.core.evening import Evening, at_each
 from salvo_server.core.keyring import Keyring
 from salvo_server.core.recaps import Recaps
 
@@ -108,14 +112,17 @@ class Play:
 
     Attributes:
         tables: by name.
+        evening: what is on at them.
         openings: with what they open their games.
         keyring: the teams at the tables, for whom ``recaps`` seals.
         last_game: the number of the latest game of any table, on from what the journal has; likewise ``last_step``.
         games: the numbers of the games in play, by table.
         logs: of these games, by table; empty for a server without an identity.
+        retained: what the broker should retain of the evening, by topic.
     """
 
     tables: dict[str, Table]
+    evening: Evening
     openings: Openings
     keyring: Keyring
     recaps: Recaps
@@ -124,6 +131,7 @@ class Play:
     last_step: int
     games: dict[str, int] = field(default_factory=dict)
     logs: dict[str, TableLog] = field(default_factory=dict)
+    retained: dict[str, bytes] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
     delivery: Delivery = field(default_factory=Delivery)
     _resumed: set[int] = field(default_factory=set)  # numbers of games, as in ``games``
@@ -182,6 +190,54 @@ class Play:
                     pass
         self.timers.set(table.name, table.referee.deadline())
         effects.news.append(StepNews(table.name, step.at, step.command, step.announcements))
+        if m.StateChanged(m.State.TURN) in step.announcements:
+            self.evening.begin_game(step.at)
+            effects += self.settle_evening(step.at)
+        if isinstance(step.command, m.HostCommand) and step.command.everywhere:
+            effects += self._act_everywhere(step)
+        return effects
+
+    # --- the evening ------------------------------------------------------------------------------------------------
+
+    def check_host(self, table: Table, command: m.Input) -> None:
+        """Make sure that a command for all tables is possible now, and was given at the first one.
+
+        Raises:
+            IllegalCommand: see :meth:`Evening.check`.
+        """
+        if not isinstance(command, m.HostCommand) or not command.everywhere:
+            return
+        if table.name != self.openings.first_table:
+            raise IllegalCommand("wrong_state", "a command for all tables is given at the first one")
+        self.evening.check(command, {name for each in self.tables.values() for name in each.referee.players})
+
+    def _act_everywhere(self, step: Step) -> Effects:
+        """Do at each table, and in the evening, what a host has commanded for all."""
+        effects = Effects()
+        for announcement in step.announcements:
+            if isinstance(announcement, m.HostActed):
+                self.evening.act(announcement, step.at)
+                effects += self.settle_evening(step.at)
+                for table, command in at_each(self.tables.values(), announcement, held=self.evening.held):
+                    effects += self.pass_time(table, step.at)
+                    effects += self.carry_out(table, command, step.at)
+        return effects
+
+    def settle_evening(self, now: int) -> Effects:
+        """Record and publish what is on, if it has changed, and hold the lobbies or let go of them."""
+        effects, text, topic = Effects(), self.evening.text, topics.LEAGUE.of(self.openings.first_table)
+        if self.retained.get(topic) == text.encode():
+            return effects
+        self.retained[topic] = text.encode()
+        effects.records.append(EveningChanged(text))
+        effects.publications.append(Publication(topic, text.encode(), True))
+        if self.openings.held != self.evening.held:
+            self.openings.held = self.evening.held
+            for table in self.tables.values():
+                self.openings.configure(table.referee)
+                referee = table.referee
+                if self.openings.held and referee.state is m.State.LOBBY and not referee.limits.by_host:
+                    effects += self.carry_out(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.NEXT), now)
         return effects
 
     def _open_game(self, table: Table, now: int) -> Effects:
@@ -243,8 +299,9 @@ class Play:
     # --- time -----------------------------------------------------------------------------------------------------
 
     def deadline(self) -> int | None:
-        """Return when time passes next at a table; epoch ms, and perhaps too early."""
-        return self.timers.earliest
+        """Return when time passes next at a table or for the evening; epoch ms, and perhaps too early."""
+        due = [at for at in (self.timers.earliest, self.evening.deadline()) if at is not None]
+        return min(due, default=None)
 
     def pass_times(self, now: int) -> Effects:
         """Run what is due at all tables."""
@@ -253,6 +310,8 @@ class Play:
             effects += self.pass_time(self.tables[name], now)
             self.timers.set(name, self.tables[name].referee.deadline())
         effects.publications += self.follower.take_ready()
+        self.evening.pass_time(now)
+        effects += self.settle_evening(now)
         return effects
 
     def pass_time(self, table: Table, now: int) -> Effects:
@@ -286,7 +345,7 @@ class Play:
                 journal is behind.
             status: makes what ``/game/server`` says of a table.
         """
-        effects = Effects()
+        effects = self.settle_evening(now)
         self._insists = resumes and bool(saved.behind)
         for former in saved.former:
             if former.opened.table in self.openings.limits:

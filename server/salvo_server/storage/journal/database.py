@@ -20,6 +20,7 @@ from salvo.net.addresses import MAX_PORT, check_host
 from salvo.user_folders import private_folder
 from salvo_game.journal_interface import (
     Batch,
+    EveningChanged,
     GameClosed,
     GameConcluded,
     GameOpened,
@@ -343,8 +344,8 @@ class DatabaseJournal(Journal):
             read = self._connection.execute
             latest = sql.select(sql.func.max(games.c.id)).group_by(games.c.table_name)
             opened = [GameOpened(*row) for row in read(sql.select(games).where(games.c.id.in_(latest)))]
-            known = sql.select(progress.c.sent_through, progress.c.ended, progress.c.relied_on)
-            sent_through, ended, relied_on = read(known).one()
+            known = sql.select(progress.c.sent_through, progress.c.ended, progress.c.relied_on, progress.c.evening)
+            sent_through, ended, relied_on, evening = read(known).one()
             unsent = sql.select(steps.c.game).where(steps.c.id > sent_through)
             former = sql.select(games).where(games.c.id.in_(unsent), games.c.id.not_in(latest)).order_by(games.c.id)
             before = self._games([GameOpened(*row) for row in read(former)])
@@ -357,6 +358,7 @@ class DatabaseJournal(Journal):
                 burned=iter(self._burned()),
                 former=[game._replace(next_game=_next(self._connection, game.opened)) for game in before],
                 behind=why_behind(relied_on, self._present, ended=ended),
+                evening=evening,
             )
             self._connection.commit()
             assert self._locks is not None
@@ -611,6 +613,7 @@ _WRITTEN: Final[tuple[tuple[type[Record], str, Callable[[Any, _Seal], tuple[Any,
         "WHERE table_name = ? AND number = ? AND at <= ? AND annulled_at IS NULL",
         lambda annulled, seal: (annulled.at, annulled.by, annulled.table, annulled.number, annulled.at),
     ),
+    (EveningChanged, "UPDATE progress SET evening = ?", lambda changed, seal: changed),
 )
 _UPDATE_PROGRESS: Final = (
     "UPDATE progress SET sent_through = coalesce(?, sent_through), ended = coalesce(?, ended), relied_on = ? "

@@ -22,7 +22,8 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 metadata = MetaData()
 
 #: One row: the last step that the broker has acknowledged in full, whether the last server shut down cleanly, the
-#: owner's epoch, which each takeover raises, and what must not have ended since for nothing to be lost (``losses``).
+#: owner's epoch, which each takeover raises, what must not have ended since for nothing to be lost (``losses``), and
+#: what is on, as JSON.
 progress = Table(
     "progress",
     metadata,
@@ -31,6 +32,7 @@ progress = Table(
     Column("ended", Boolean, nullable=False),
     Column("epoch", _Number, nullable=False, server_default="0"),
     Column("relied_on", String(64)),
+    Column("evening", Text, nullable=False, server_default=""),
 )
 
 #: ``id`` runs over all games of the journal, ``number`` over those of a table.

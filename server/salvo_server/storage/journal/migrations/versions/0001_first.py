@@ -19,6 +19,7 @@ def upgrade() -> None:
         sql.Column("ended", sql.Boolean, nullable=False),
         sql.Column("epoch", _NUMBER, nullable=False, server_default="0"),
         sql.Column("relied_on", sql.String(64)),
+        sql.Column("evening", sql.Text, nullable=False, server_default=""),
     )
     op.bulk_insert(progress, [{"id": 1, "sent_through": 0, "ended": True}])
     op.create_table(

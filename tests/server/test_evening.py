@@ -1,0 +1,224 @@
+"""What is on: a league's reports, a host's commands for all tables, and a restart (SALVO-EVENING)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.stage import Stage, secret
+from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import EVENING, LEAGUE
+from salvo.codec.command_writer import write_host
+from salvo.messages import HostAction, Phase, State
+from salvo.roles_and_rights import Role
+from salvo.seal import Sealer
+from salvo_game.lobby import Lobby
+from salvo_server.core.evening import SILENT_MS
+from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.register import Account, Register
+
+TEAMS = ("ann", "bob")
+DESK = Sealer(secret("desk"), b"desk............")
+ROWS = (m.LeagueStanding(1, "ann", 0, 0, 0),)
+CUP = m.LeagueShown("desk", "cup", 1, 3, matches=(m.LeagueMatch(TEAMS, "t1"),), rows=ROWS)
+PLAYED = replace(CUP, matches=(m.LeagueMatch(TEAMS, None, (1, 2)),))
+ENDED = replace(PLAYED, round=3, over=True)
+
+
+class Contest(Stage):
+    """A server with three tables and a host."""
+
+    def __init__(self, **given: Any) -> None:
+        roster = [*((name, Role.TEAM) for name in (*TEAMS, "cy")), ("desk", Role.HOST), ("boss", Role.HOST)]
+        register = Register([Account(name, name, role, secret(name)) for name, role in roster])
+        super().__init__(TEAMS, register=register, tables=("", "t1", "t2"), **{"play": False} | given)
+
+    def report(self, league: m.LeagueShown) -> None:
+        self.say(topics.LEAGUE_REPORT.of(), LEAGUE.write(league))
+
+    def order(self, do: HostAction, **given: Any) -> None:
+        self.say(topics.HOST.of(), write_host(m.HostCommand("desk", do, everywhere=True, **given), DESK))
+
+    @property
+    def evening(self) -> m.EveningShown:
+        return EVENING.read(self.edge.retained["/game/league"])
+
+    @property
+    def phase(self) -> Phase:
+        return self.evening.phase
+
+    def referees(self) -> list[Any]:
+        return [table.referee for table in self.service.tables.values()]
+
+
+@pytest.fixture
+def contest() -> Contest:
+    return Contest()
+
+
+# --- without a league -------------------------------------------------------------------------------------------------
+
+
+def test_an_evening_without_a_league_has_arrivals_games_and_a_good_night(contest: Contest) -> None:
+    assert json.loads(contest.edge.retained["/game/league"])["phase"] == "arrivals"
+    contest.place(TEAMS)
+    assert contest.phase is Phase.FREE
+    contest.order(HostAction.FINISH)
+    assert (contest.phase, contest.referee.state) == (Phase.OVER, State.TURN)
+    contest.order(HostAction.ABORT)
+    contest.wait(61)
+    assert contest.referee.limits.held
+    contest.hush()
+    contest.order(HostAction.FINISH)
+    assert contest.codes() == ["wrong_state"]
+    contest.order(HostAction.NEXT)
+    assert contest.phase is Phase.FREE
+    assert not any(referee.limits.held for referee in contest.referees())
+
+
+# --- a league -----------------------------------------------------------------------------------------------------
+
+
+def test_a_league_takes_the_evening_through_its_phases_to_a_podium_that_stays(contest: Contest) -> None:
+    phases = []
+    for league in (replace(CUP, round=0, matches=()), CUP, PLAYED, replace(CUP, round=2), ENDED):
+        contest.report(league)
+        phases.append(contest.phase)
+    assert phases == ["arrivals", "round", "between", "round", "final"]
+    contest.wait(3600)
+    assert (contest.phase, contest.evening.rows) == (Phase.FINAL, CUP.rows)
+    contest.order(HostAction.NEXT)
+    assert (contest.phase, contest.evening.name) == (Phase.FREE, "")
+    contest.report(ENDED)
+    assert contest.phase is Phase.FREE, "a league that is over is not begun by being started again"
+
+
+def test_no_game_begins_at_a_table_that_a_league_has_not_opened(contest: Contest) -> None:
+    contest.report(CUP)
+    assert all(referee.limits.held for referee in contest.referees())
+    for name in TEAMS:
+        contest.join(name)
+    with pytest.raises(AssertionError):
+        contest.place(TEAMS)
+    assert isinstance(contest.referee.stage, Lobby)
+    assert len(contest.referee.stage.complete) == 2
+    contest.wait(7200)
+    assert contest.referee.state is State.LOBBY
+    assert json.loads(contest.edge.retained["/game/rules"])["placement_seconds"] == 86_400
+
+
+def test_a_league_that_is_silent_is_called_so_and_goes_on_with_its_next_report(contest: Contest) -> None:
+    contest.report(CUP)
+    contest.wait(SILENT_MS / 1000 - 1)
+    assert not contest.evening.silent
+    contest.wait(1)
+    assert (contest.evening.silent, contest.phase) == (True, Phase.ROUND)
+    contest.report(CUP)
+    assert not contest.evening.silent
+
+
+def test_a_second_league_is_refused_and_changes_nothing(contest: Contest) -> None:
+    contest.report(CUP)
+    shown = contest.evening
+    contest.hush()
+    contest.report(replace(CUP, by="boss", name="other"))
+    assert (contest.evening, contest.codes()) == (shown, ["wrong_state"])
+    contest.hush()
+    contest.report(replace(CUP, by="mallory", name="other"))
+    assert (contest.evening, contest.codes()) == (shown, [])
+
+
+@pytest.mark.parametrize(
+    "payload", [b"", b"{}", b'{"name":3}', b"[" * 1000, b'{"name":"cup","round":-1}', b'{"by":"desk"}']
+)
+def test_a_report_that_cannot_be_read_changes_nothing(contest: Contest, payload: bytes) -> None:
+    shown = contest.edge.retained["/game/league"]
+    contest.say(topics.LEAGUE_REPORT.of(), payload)
+    assert contest.edge.retained["/game/league"] == shown
+
+
+# --- a host's commands for all tables ---------------------------------------------------------------------------------
+
+
+def test_a_break_stops_every_clock_and_ends_with_resume(contest: Contest) -> None:
+    contest.place(TEAMS)
+    contest.hush()
+    contest.order(HostAction.PAUSE)
+    assert (contest.phase, contest.evening.resumes) == (Phase.BREAK, Phase.FREE)
+    assert all(referee.stage.paused for referee in contest.referees())
+    hosted = [json.loads(payload) for topic, payload in contest.received if topic.endswith("/game/hosted")]
+    assert hosted == [
+        {"by": "desk", "do": "pause", "everywhere": True},
+        *[{"by": "desk", "do": "pause", "paused": True}] * 3,
+    ]
+    contest.wait(3600)
+    assert contest.referee.state is State.TURN
+    contest.hush()
+    contest.order(HostAction.PAUSE)
+    assert contest.codes() == ["clock_stopped"]
+    contest.order(HostAction.RESUME)
+    assert contest.phase is Phase.FREE
+    assert not any(referee.stage.paused for referee in contest.referees())
+    contest.hush()
+    contest.order(HostAction.RESUME)
+    assert contest.codes() == ["not_paused"]
+
+
+def test_a_league_goes_on_in_a_break_and_is_shown_where_it_is_then(contest: Contest) -> None:
+    contest.report(CUP)
+    contest.order(HostAction.PAUSE)
+    contest.report(PLAYED)
+    assert (contest.phase, contest.evening.resumes) == (Phase.BREAK, Phase.BETWEEN)
+    contest.order(HostAction.RESUME)
+    assert contest.phase is Phase.BETWEEN
+
+
+def test_a_host_orders_the_next_round_the_last_one_and_who_is_out(contest: Contest) -> None:
+    contest.report(PLAYED)
+    contest.order(HostAction.START)
+    contest.order(HostAction.REMOVE, team="ann")
+    contest.order(HostAction.FINISH)
+    shown = contest.evening
+    assert (shown.began, shown.withdrawn, shown.last) == (2, ("ann",), 1)
+    contest.hush()
+    contest.order(HostAction.FINISH)
+    contest.order(HostAction.NEXT)
+    contest.order(HostAction.REMOVE, team="nobody")
+    contest.report(CUP)
+    contest.order(HostAction.START)
+    assert contest.codes() == ["wrong_state", "wrong_state", "unknown_target", "wrong_state"]
+    contest.report(ENDED)
+    contest.order(HostAction.FINISH)
+    assert (contest.phase, contest.evening.name) == (Phase.OVER, "cup"), "the podium stays"
+
+
+def test_a_command_for_all_tables_is_given_at_the_first_one(contest: Contest) -> None:
+    contest.hush()
+    given = m.HostCommand("desk", HostAction.PAUSE, everywhere=True)
+    contest.say(topics.HOST.of("t1"), write_host(given, DESK))
+    assert contest.codes() == ["wrong_state"]
+    assert not any(referee.stage.paused for referee in contest.referees())
+
+
+# --- a restart --------------------------------------------------------------------------------------------------------
+
+
+def test_a_restart_changes_nothing_of_what_is_on(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.journal")
+    first = Contest(journal=DatabaseJournal(path))
+    first.report(CUP)
+    first.order(HostAction.PAUSE)
+    first.order(HostAction.REMOVE, team="ann")
+    shown = first.edge.retained["/game/league"]
+    first.service.journal.close()
+    second = Contest(journal=DatabaseJournal(path), resume="always")
+    assert second.edge.retained["/game/league"] == shown
+    assert all(referee.limits.held for referee in second.referees())
+    second.order(HostAction.RESUME)
+    assert second.phase is Phase.ROUND
+    second.service.journal.close()
