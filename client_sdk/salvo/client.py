@@ -11,7 +11,6 @@ import logging
 import secrets
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,16 +20,16 @@ from typing import Protocol
 from salvo import events as e
 from salvo.adapter import Adapter
 from salvo.bot_errors import placed
-from salvo.errors import BotError, ConnectionLost, SalvoError
+from salvo.errors import BotError, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
-from salvo.messages import PlayerStats, SeatGiven, ServerKeys, State
+from salvo.messages import PlayerStats, SeatGiven, ServerKeys
 from salvo.net.inbound import TeamLink
 from salvo.player import Bot, Line
 from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
 from salvo.seat import Seat
+from salvo.seated_team import LAST_WORDS_SECONDS, SeatedTeam
 from salvo.session import Session
-from salvo.team import Team
 from salvo.view import Shot, View
 
 log = logging.getLogger(__name__)
@@ -39,14 +38,8 @@ log = logging.getLogger(__name__)
 FINAL = frozenset({"name_taken", "bad_name", "not_in_roster", "sealed_required"})
 #: Longest wait for the next message; short enough to notice a stop request and to ask again without being woken.
 MAX_WAIT_SECONDS = 0.5
-#: How long to wait after the last game for what the server reveals in its log, and for a proof of it, in case the
-#: server is restarting.
-LAST_WORDS_SECONDS = 3.0
+#: How long to wait after the last game for a proof of it, in case the server is restarting.
 PROOF_SECONDS = 15.0
-#: How long to wait until the server has taken a player off the list of the lobby that it leaves for its seat.
-LEAVING_SECONDS = 5.0
-#: How long a broker must be away before a player looks for its seat at the next one, and how long it then stays there.
-LOST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +59,7 @@ class GameReport:
         return f"game {self.game}: {self.winner or 'no one alone'} wins, {team} is number {self.place}"
 
 
-class Contestant(Team):
+class Contestant(SeatedTeam):
     """A team whose bot answers for it.
 
     The owner calls :meth:`step` in a loop. Nothing happens in between, and time comes from the given clock.
@@ -90,16 +83,16 @@ class Contestant(Team):
         last_words_seconds: float = LAST_WORDS_SECONDS,
         elsewhere: Callable[[SeatGiven], tuple[Session, TeamLink]] | None = None,
     ) -> None:
-        """Take the connection's ``on_connect``.
-
-        Args:
-            elsewhere: returns a session at another table and the connection to its broker, to follow the seats that a
-                host gives (SALVO-SEAT); None to stay where it is.
-            last_words_seconds: how long to wait for the rest of the last game's log.
-            meet: receives the server's identity before anything is sent; raises if it has changed.
-            clock: seconds that never go back.
-        """
-        super().__init__(session, link, self.handle, clock=clock, meet=meet)
+        """Take the connection's ``on_connect``; what is not of a bot: :class:`~salvo.seated_team.SeatedTeam`."""
+        super().__init__(
+            session,
+            link,
+            self.handle,
+            clock=clock,
+            meet=meet,
+            elsewhere=elsewhere,
+            last_words_seconds=last_words_seconds,
+        )
         self.reports: list[GameReport] = []
         self._adapter = Adapter.of(bot)
         self._owns_adapter = self._adapter is not bot
@@ -108,16 +101,7 @@ class Contestant(Team):
         self._games = games
         self._strict = strict
         self._listener = listener
-        self._last_words_seconds = last_words_seconds
         self._settle_by: float | None = None
-        self._elsewhere = elsewhere
-        self._wanted = SeatGiven(session.table)  # where it wants to be
-        self._seat: SeatGiven | None = None  # what was said last
-        self._brokers: deque[str] = deque()  # where its seat is said, the next one first
-        self._guarded = False  # whether only a host can have said it
-        self._leaving_since: float | None = None
-        self._connected_at = clock()  # when it was last
-        self._stays_until = self._connected_at
 
     @property
     def done(self) -> bool:
@@ -131,78 +115,25 @@ class Contestant(Team):
             return False
         if self._settle_by is None:
             self._settle_by = self._clock() + self._last_words_seconds
-        return self._has_whole_log() or self._clock() >= self._settle_by
+        return self.has_whole_log or self._clock() >= self._settle_by
 
     def step(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle it."""
-        try:
-            self.receive(longest_seconds)
-        except ConnectionLost as error:
-            if not self._brokers or error.code == "account_in_use":
-                raise
-            log.error("%s: %s", self.session.name, error)
-            self._connected_at = -LOST_SECONDS
+        self.receive(longest_seconds)
         if self.done:
             self.ask_for_log()
-            return
-        now = self._clock()
-        if self._link.connected:
-            self._connected_at = now
-        if self._brokers and now - self._connected_at >= LOST_SECONDS:
-            self._brokers.rotate(-1)
-            self._stays_until = now + LOST_SECONDS
-            self._go(SeatGiven(broker=self._brokers[-1]), now)
-        wanted, another = self._wanted, self._guarded and now >= self._stays_until
-        if another if wanted.broker else wanted.table != self.session.table:
-            self._leave_for(wanted, now)
         else:
-            self._leaving_since = None
-            self.session.wants_to_play = True
-        self.act()
+            self.follow()
 
     def close(self) -> None:
         """Release what the bot needed; the connection belongs to the owner."""
         if self._owns_adapter:
             self._adapter.end()
 
-    def _has_whole_log(self) -> bool:
-        """Whether the log of the last game, if there was one, was heard to its end."""
-        return not self.reports or not self.session.witness.follows(self.reports[-1].game)
-
-    def _leave_for(self, place: SeatGiven, now: float) -> None:
-        """Go to another table: after the game, with the last of its log, or off the list of the lobby.
-
-        A seat at another broker in mid-game means that the host has given up the game here (SALVO-SEAT-5).
-        """
-        session = self.session
-        waits = session.view is not None and session.state is not State.OVER
-        if waits and not place.broker:
-            return
-        if self._leaving_since is None:
-            self._leaving_since = now
-            session.leave()
-        waits = waits or (session.state is State.LOBBY and session.listed)
-        patience = LEAVING_SECONDS if waits else self._last_words_seconds
-        if (waits or not self._has_whole_log()) and now - self._leaving_since < patience:
-            return
-        self._go(place, now)
-
-    def _go(self, place: SeatGiven, now: float) -> None:
-        assert self._elsewhere is not None
-        self._leaving_since, self._connected_at = None, now
-        try:
-            self.move(*self._elsewhere(place))
-        except ConnectionLost as error:
-            log.error("%s: the seat at %s: %s", self.session.name, place.broker, error)
-            place = SeatGiven(self.session.table)
-        self._wanted = SeatGiven(place.table)
-
     # --- what happens at the table --------------------------------------------------------------------------------
 
     def handle(self, event: Event) -> None:
         """Handle an event: ask the bot, tell it, or log what people should know."""
-        if isinstance(event, e.ServerMet):
-            self._guarded = event.profile != "open"
         if self._listener is not None:
             self._listener(event)
         session, name = self.session, self.session.name
@@ -225,8 +156,10 @@ class Contestant(Team):
                     self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
                 log.info("%s: game %d %s%s", name, game, "was over already: " * missed, ended)
-            case e.Seated(seat):
-                self._seated(seat)
+            case e.Seated() if not self.in_league:  # whose lines name the table
+                log.info("%s: %s", name, event)
+            case e.LeagueSeen(text):
+                log.info("%s: %s", name, text)
             case e.HostSeen(acted):
                 log.info("%s: %s", name, acted)
             case e.Refused(code, text):
@@ -247,19 +180,6 @@ class Contestant(Team):
             case e.ServerSeen(online):
                 log.info("the server is %s", "online" if online else "offline")
         self._pass_on()
-
-    def _seated(self, seat: SeatGiven | None) -> None:
-        if self._elsewhere is not None:
-            self._wanted = seat or SeatGiven()
-            self._brokers = deque(self._wanted.brokers) or self._brokers
-        if seat == self._seat:
-            return  # at each table the broker says again what it retains
-        name, self._seat = self.session.name, seat
-        if seat is None:
-            log.info("%s: waits for its next seat", name)
-            return
-        where = f"table {seat.table}" if seat.table else "the default table"
-        log.info("%s: has a seat at %s%s", name, where, f" of {seat.broker}" if seat.broker else "")
 
     # --- the bot --------------------------------------------------------------------------------------------------
 
@@ -416,7 +336,7 @@ def play(
             listener=listener,
             meet=seat.meet,
             last_words_seconds=LAST_WORDS_SECONDS if proof is None else PROOF_SECONDS,
-            elsewhere=None if table else seat.at,
+            elsewhere=seat.elsewhere,
         )
         with contextlib.closing(contestant):
             try:

@@ -82,6 +82,24 @@ class Seated(Event):
 
     seat: m.SeatGiven | None
 
+    def __str__(self) -> str:
+        """Return it as a line for people."""
+        if self.seat is None:
+            return "waits for its next seat"
+        where = f"table {self.seat.table}" if self.seat.table else "the default table"
+        return f"has a seat at {where}{f' of {self.seat.broker}' if self.seat.broker else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueSeen(Event):
+    """Something has happened to the player in the league that it takes part in.
+
+    Attributes:
+        text: its round, table and rivals, when it plays next, or how it stands; a line for people.
+    """
+
+    text: str
+
 
 @dataclass(frozen=True, slots=True)
 class Refused(Event):

@@ -30,6 +30,7 @@ class Seat:
         session: the team's session, which has not asked to take part yet.
         connection: the team's connection, made when it is first polled; another one at another broker.
         secret: the team's secret, given or randomly generated.
+        elsewhere: :meth:`at`, to follow the seats that a host gives; None where a table was chosen (SALVO-SEAT-2).
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Seat:
             ProofConnection, client_id=client_id, clean_session=True, username=username, password=password, ca=ca
         )
         self.connection = self._connect(broker)
+        self.elsewhere = None if table else self.at
         self.at(SeatGiven(table))
 
     def meet(self, keys: ServerKeys | None) -> None:

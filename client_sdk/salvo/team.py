@@ -1,7 +1,8 @@
 """A team on a connection: what arrives becomes events for a handler, and the session's messages are sent.
 
 The handler may be a bot (:class:`salvo.client.Contestant`), or a person or a foreign program, which answer whenever
-they like. Nothing happens between the calls, and time comes from the given clock.
+they like. Nothing happens between the calls, and time comes from the given clock. A
+:class:`~salvo.seated_team.SeatedTeam` also goes to another table.
 """
 
 from __future__ import annotations
@@ -141,8 +142,12 @@ class Team:
             self._handle(event)
 
     def _connected(self, session_present: bool) -> None:
-        self._link.subscribe(self.session.filters())
+        self._link.subscribe(self._filters())
         self.session.connected(self._clock())
+
+    def _filters(self) -> list[str]:
+        """Return the topics to subscribe to."""
+        return self.session.filters()
 
     def _read(self, message: Inbound) -> Sequence[Event]:
         """Hear a message; what our server would never send is noise on an open broker."""

@@ -53,7 +53,9 @@ class Place:
         self.desk = Channel()
         self.session = Session("me", "secret", Random(1), sealer=Sealer("secret", bytes(16)))
         self.wire = Wire()
-        seat = SimpleNamespace(session=self.session, connection=self.wire, meet=None, close=self.wire.close)
+        seat = SimpleNamespace(
+            session=self.session, connection=self.wire, meet=None, elsewhere=None, close=self.wire.close
+        )
         self.wire.url = BrokerUrl.parse("mqtt://host:1883")  # type: ignore[attr-defined]
         self.person = Person(self.desk, cast(Seat, seat), Random(1))
         self.server = ScriptedServer(self.session)

@@ -12,7 +12,7 @@ import pytest
 
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo.client import LEAVING_SECONDS, LOST_SECONDS, Contestant
+from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import SEAT
 from salvo.errors import ConnectionLost, ImpostorError
@@ -22,6 +22,7 @@ from salvo.net.inbound import Inbound, TeamLink
 from salvo.rules import SALVO
 from salvo.seal import Sealer
 from salvo.seat import Seat
+from salvo.seated_team import LEAVING_SECONDS, LOST_SECONDS
 from salvo.session import Session
 from salvo_lab.bots.random_bot import RandomBot
 

@@ -36,12 +36,14 @@ class FleetAsked:
 
     Attributes:
         random: to fill the rest of a fleet with; belongs to the person from here on.
+        awaited: whether a host has drawn the game, so that rivals wait for the fleet.
     """
 
     rules: RuleBook
     me: str
     game: int
     random: Random
+    awaited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +155,16 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeBack:
+    """The fleet that was placed in this lobby is to be placed again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """The person goes."""
 
 
-Answer = Fleet | Salvo | Line | Taunt | Again | Leave
+Answer = Fleet | Salvo | Line | Taunt | Again | TakeBack | Leave
 
 
 class Channel:
@@ -166,12 +173,13 @@ class Channel:
     Attributes:
         wake: called after every answer, to wake a game that waits for something else, too; on the screen's thread.
         chat: whether the person may write a :class:`Line`.
+        lobbies: whether a fleet may be changed until its game begins (:class:`TakeBack`).
         left: set when the person goes.
     """
 
     def __init__(self) -> None:
         self.wake: Callable[[], None] = lambda: None
-        self.chat = False
+        self.chat = self.lobbies = False
         self.left = Event()
         self._news: SimpleQueue[News] = SimpleQueue()
         self._answers: SimpleQueue[Answer] = SimpleQueue()

@@ -17,9 +17,23 @@ from salvo.player import check_salvo
 from salvo.rules import Fleet
 from salvo.seal import fingerprint
 from salvo.seat import Seat
-from salvo.team import Team
+from salvo.seated_team import SeatedTeam
+from salvo.session import Session
 from salvo.view import Shot, View
-from salvo_lab.human.channel import Answer, Channel, Clock, FleetAsked, Line, Link, Notice, Over, Salvo, Seen, Taunt
+from salvo_lab.human.channel import (
+    Answer,
+    Channel,
+    Clock,
+    FleetAsked,
+    Line,
+    Link,
+    Notice,
+    Over,
+    Salvo,
+    Seen,
+    TakeBack,
+    Taunt,
+)
 from salvo_lab.human.snapshot import Snapshot, result_words
 
 #: A deadline that moved by less has not moved: it is computed again for every picture.
@@ -51,11 +65,17 @@ class Person:
         self.reports: list[GameReport] = []
         self._desk = desk
         self._seat = seat
-        self._session = seat.session
         self._random = random
         self._games = games
         self._listener = listener
-        self._team = Team(seat.session, seat.connection, self.handle, meet=seat.meet)
+        self._team = SeatedTeam(
+            seat.session,
+            seat.connection,
+            self.handle,
+            meet=seat.meet,
+            elsewhere=seat.elsewhere,
+            tap=self._observe,
+        )
         self._fleet_wanted = False
         self._server_here = True
         self._was_connected = False
@@ -67,9 +87,8 @@ class Person:
         self._notified: set[tuple[str, int]] = set()  # notices that come once a game
         self._shown_players: tuple[str, ...] = ()
         self._struck = 0  # shots at the own board that were answered with a taunt, if there was one
-        seat.session.tap = self._observe
-        desk.wake = seat.connection.wake
-        desk.chat = True
+        desk.wake = lambda: seat.connection.wake()
+        desk.chat = desk.lobbies = True
 
     def play(self) -> None:
         """Keep the connection up, tell the person what happens and send what it answers, until it leaves.
@@ -85,11 +104,15 @@ class Person:
                     self._team.receive(MAX_WAIT_SECONDS)
                     for answer in self._desk.answers():
                         self.take(answer)
-                    self._session.wants_to_play = self._games is None or len(self.reports) < self._games
-                    self._team.act()
+                    self._team.follow(wants_to_play=self._games is None or len(self.reports) < self._games)
         finally:
             self._seat.connection.finish_proof(len(self.reports))
             self._seat.close()
+
+    @property
+    def _session(self) -> Session:
+        """The session at the table where the person is now."""
+        return self._team.session
 
     # --- from the table to the person
 
@@ -99,7 +122,7 @@ class Person:
         match event:
             case e.FleetWanted(rules, game):
                 self._fleet_wanted, self._struck = True, 0
-                self._desk.show(FleetAsked(rules, self._session.name, game, self._random))
+                self._desk.show(FleetAsked(rules, self._session.name, game, self._random, self._team.is_awaited))
             case e.GameTakenUp(game):
                 self._struck = len(self._session.view.incoming) if self._session.view is not None else 0
                 self._notify(f"back in game {game}")
@@ -108,6 +131,10 @@ class Person:
                 self._taunt(result.player, self._session.view)
             case e.GameEnded():
                 self._ended(event)
+            case e.Seated() if not self._team.in_league:  # whose lines name the table
+                self._notify(str(event))
+            case e.LeagueSeen(text):
+                self._notify(text)
             case e.HostSeen(acted):
                 self._notify(str(acted))
             case e.Refused(code, text):
@@ -201,6 +228,9 @@ class Person:
                     self._session.place(answer, time.monotonic())
                 else:
                     self._notify(f"the fleet came too late: {CODES['placement_timeout'].meaning}")
+            case TakeBack():
+                if self._session.state is State.LOBBY:
+                    self._session.leave()  # a complete fleet is final: it asks for a new place
             case Salvo(game, turn, shots):
                 if view is None or (view.game, view.turn) != (game, turn) or not view.shots:
                     self._notify(f"too late for turn {turn}")

@@ -23,9 +23,11 @@ IN_SETUP: Final = {
 IN_GAME: Final = {"f": "fire", "s": "skip", "escape": "none"}
 #: At the end of a game, and from one to the next.
 AGAIN: Final = "r"
+#: Changes a fleet that is placed, until its game begins.
+CHANGE: Final = "c"
 #: Begins a line of chat.
 MESSAGE: Final = "m"
 #: Twice while a game is not over.
 LEAVE: Final = "q"
 #: All of them, but for the capital letters of rows.
-ALL: Final = tuple(dict.fromkeys([*STEPS, *CHOOSE, *IN_SETUP, *IN_GAME, *string.digits, AGAIN, MESSAGE, LEAVE]))
+ALL: Final = tuple(dict.fromkeys([*STEPS, *CHOOSE, *IN_SETUP, *IN_GAME, *string.digits, AGAIN, CHANGE, MESSAGE, LEAVE]))

@@ -28,9 +28,10 @@ class Setup:
         deleting: whether the next click on a ship removes it.
     """
 
-    def __init__(self, book: RuleBook) -> None:
+    def __init__(self, book: RuleBook, fleet: Fleet | None = None) -> None:
+        """Begin with an empty grid, or with a fleet."""
         self.book = book
-        self.placed: dict[str, Placement] = {}
+        self.placed = {} if fleet is None else {placement.ship: placement for placement in fleet.placements}
         self.ship: str | None = None
         self.end: int | None = None
         self.deleting = False

@@ -45,16 +45,18 @@ class SettingUp:
         at: the number of the action that keys have chosen, from 0.
     """
 
-    def __init__(self, asked: FleetAsked, cursor: Cursor, send: Callable[[Fleet], None]) -> None:
-        """Begin with an empty grid.
+    def __init__(
+        self, asked: FleetAsked, cursor: Cursor, send: Callable[[Fleet], None], fleet: Fleet | None = None
+    ) -> None:
+        """Begin with an empty grid, or with a fleet that needs no more than Done.
 
         Args:
             cursor: goes over the grid while a square is wanted.
             send: takes the fleet.
         """
         self.asked = asked
-        self.setup = Setup(asked.rules)
-        self.at = 0
+        self.setup = Setup(asked.rules, fleet)
+        self.at = 0 if fleet is None else len(self.actions()) - 1
         self._cursor = cursor
         self._cursor.go(asked.rules.grid, 0)
         self._send = send

@@ -31,10 +31,11 @@ from salvo_lab.human.channel import (
     Over,
     Salvo,
     Seen,
+    TakeBack,
     Taunt,
 )
 from salvo_lab.human.cursor import Cursor
-from salvo_lab.human.keys import AGAIN, CHOOSE, IN_GAME, LEAVE, NEXT_BOARD, TO_A_SQUARE
+from salvo_lab.human.keys import AGAIN, CHANGE, CHOOSE, IN_GAME, LEAVE, NEXT_BOARD, TO_A_SQUARE
 from salvo_lab.human.setup import Setup
 from salvo_lab.human.setup_actions import Action, SettingUp
 from salvo_lab.human.snapshot import Snapshot, incoming_words
@@ -106,6 +107,9 @@ class Sitting:
         self.cursor = Cursor()
         self._desk = desk
         self._setup: SettingUp | None = None  # the last one, after that
+        self._fleet: Fleet | None = None  # that was sent last
+        self._placed = False  # whether it was sent for the game that is to begin
+        self._changing = False  # whether it is to be changed
         self._seen = 0  # how many shots at the own board were there when the person last fired
         self._next: FleetAsked | None = None  # the set-up that waits until the person has seen the end of a game
         self._clock = Clock()
@@ -115,10 +119,8 @@ class Sitting:
     def receive(self, news: News) -> None:
         """Apply what came over the channel."""
         match news:
-            case FleetAsked() if self.mode is Mode.END:
-                self._next = news  # when the person has seen the end
             case FleetAsked():
-                self._begin_setup(news)
+                self._ask_for_fleet(news)
             case Clock():
                 self._clock = news
             case Seen(sight):
@@ -143,22 +145,56 @@ class Sitting:
     def _note(self, line: str) -> None:
         self.news = [*self.news, line[:_MAX_LINE]][-_MAX_NEWS:]
 
-    def _begin_setup(self, asked: FleetAsked) -> None:
-        before = self._setup
-        if before is not None and (before.asked.game, before.asked.rules) == (asked.game, asked.rules):
-            before.asked, self.message = asked, ""  # a person who is asked again, after an outage, goes on
+    def _ask_for_fleet(self, asked: FleetAsked) -> None:
+        """Place the fleet of before at once where rivals wait for it; else let the person place one."""
+        fleet, self._next = self._known_fleet(asked), None
+        if asked.awaited and fleet is not None and not self._changing and self.mode is not Mode.SETUP:
+            self._setup = SettingUp(asked, self.cursor, self._send_fleet, fleet)
+            if self.mode is Mode.END:  # which the person may still look at
+                self._place(fleet)
+                return
+            self._forget_game()
+            self.message = "your fleet is placed as before; c changes it"
+            self._send_fleet(fleet)
+        elif self.mode is Mode.END and not self._changing:
+            self._next = asked  # when the person has seen the end
         else:
-            self._setup = SettingUp(asked, self.cursor, self._send_fleet)
+            self._begin_setup(asked)
+
+    def _known_fleet(self, asked: FleetAsked) -> Fleet | None:
+        """Return the fleet that was sent last, if it is by the same rules."""
+        return self._fleet if self._fleet is not None and self._fleet.book == asked.rules else None
+
+    def _begin_setup(self, asked: FleetAsked) -> None:
+        before, fleet = self._setup, self._known_fleet(asked)
+        if self.mode is Mode.SETUP and before is not None and before.asked.rules == asked.rules:
+            before.asked, self.message = asked, ""  # asked again, after an outage or at another table, it goes on
+        else:
+            self._setup = SettingUp(asked, self.cursor, self._send_fleet, fleet)
             self.message = "choose a ship, then one end of it, then the other"
+            if fleet is not None:
+                self.message = "your fleet stands as before: Done places it"
         self.mode = Mode.SETUP
+        self._placed = self._changing = False
+        self._forget_game()
+
+    def _forget_game(self) -> None:
         self.sight, self.over, self.chosen, self._seen = None, None, [], 0
         self.outcome = ""
 
     def _send_fleet(self, fleet: Fleet) -> None:
-        self._desk.answer(fleet)
+        self._place(fleet)
         self.mode = Mode.WAITING
 
+    def _place(self, fleet: Fleet) -> None:
+        self._fleet, self._placed = fleet, self._desk.lobbies
+        self._desk.answer(fleet)
+
     def _see(self, sight: Snapshot) -> None:
+        if self._placed:  # this is the game that it was for
+            self._placed = self._changing = False
+            self.mode = Mode.WAITING
+            self._forget_game()
         before, self.sight = self.sight, sight
         if before is None and (self._setup is None or self._setup.asked.game != sight.game):
             self._seen = len(sight.incoming)  # back in a game: what was long ago is no news
@@ -198,6 +234,8 @@ class Sitting:
             self._leave(leaving)
         elif word == "restart" and self.mode is Mode.END:
             self._restart()
+        elif word == "change":
+            self._change()
         elif (setting_up := self.setting_up) is not None:
             self._guarded(lambda: setting_up.act(word))
         elif self.sight is not None:
@@ -231,6 +269,8 @@ class Sitting:
         leaving, self.leaving = self.leaving, False
         if key == LEAVE:
             self._leave(leaving)
+        elif key == CHANGE and self.may_change:
+            self._change()
         elif (setting_up := self.setting_up) is not None:
             self._guarded(lambda: setting_up.press(key))
         elif self.sight is not None:
@@ -250,6 +290,16 @@ class Sitting:
             self._desk.answer(Line(text))
         elif rest.strip():
             self._desk.answer(Line(rest.strip(), first[1:]))
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the person may change its fleet, which stands until its game begins."""
+        return self._placed and not self._changing
+
+    def _change(self) -> None:
+        if self.may_change:
+            self._changing = True
+            self._desk.answer(TakeBack())
 
     def _leave(self, leaving: bool) -> None:
         if self.mode is Mode.END or leaving:
@@ -424,6 +474,8 @@ class Sitting:
         return list(self._game_actions()) if self.setting_up is None else self.setting_up.actions()
 
     def _game_actions(self) -> Iterator[Action]:
+        if self.may_change:
+            yield Action("change", "Change your fleet", CHANGE)
         if self.mode is Mode.SHOOT and self.sight is not None:
             yield Action("fire", "Fire", "f", ready=bool(self.chosen))
             yield Action("none", "Take back", "Esc", ready=bool(self.chosen))

@@ -194,7 +194,7 @@ const ships = new Ships(find("ships"), {
   toGrid: () => sides.own.cells.focus(),
 });
 
-const KEYS = { d: "delete", r: "random", u: "undo", f: "fire", s: "skip", q: "leave", Escape: "none", Delete: "delete" };
+const KEYS = { d: "delete", r: "random", u: "undo", f: "fire", s: "skip", c: "change", q: "leave", Escape: "none", Delete: "delete" };
 
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !picture?.plays || event.target.closest("input")) return;

@@ -1,0 +1,74 @@
+"""How a league stands for one team: a line for each thing that happens to it, from what everybody is shown."""
+
+from __future__ import annotations
+
+from salvo.messages import LeagueMatch, LeagueShown
+
+
+class LeagueNews:
+    """Compares what is shown with what was shown before.
+
+    Attributes:
+        is_on: whether a league is there that is not over.
+    """
+
+    def __init__(self, team: str) -> None:
+        self.is_on = False
+        self._team = team
+        self._stage: object = None  # what the last line was about
+
+    def lines(self, shown: LeagueShown | None) -> list[str]:
+        """Return what is new for the team.
+
+        Args:
+            shown: None for no league.
+        """
+        self.is_on = shown is not None and not shown.over
+        if shown is None or not (shown.round or shown.over):
+            self._stage = None
+            return []
+        match = None if shown.over else next((each for each in shown.matches if self._team in each.teams), None)
+        drawn = 0 if shown.rounds is None else shown.round  # on a ladder, each match is a round
+        place = None if match is None else match.places or match.table
+        stage = shown.name, shown.over, drawn, None if match is None else match.teams, place
+        if stage == self._stage:
+            return []
+        self._stage = stage
+        return [self._words(shown, match)]
+
+    def _words(self, shown: LeagueShown, match: LeagueMatch | None) -> str:
+        if shown.over:
+            return f"{shown.name} is over: {self._standing(shown)}"
+        begun = shown.name if shown.rounds is None else f"{shown.name}, round {shown.round} of {shown.rounds}"
+        if match is None:
+            return f"{begun}: {self._standing(shown)}; waits for its next game"
+        if len(match.teams) == 1:
+            return f"{begun}: has a bye; {self._next(shown)}"
+        if match.places:
+            place = match.places[match.teams.index(self._team)]
+            return f"{begun}: {_ordinal(place)} of {len(match.teams)}; {self._standing(shown)}; {self._next(shown)}"
+        rivals = ", ".join(team for team in match.teams if team != self._team)
+        if match.table is None:
+            return f"{begun}: plays {rivals} when a table is free"
+        return f"{begun}: plays {rivals} at {f'table {match.table}' if match.table else 'the default table'}"
+
+    def _standing(self, shown: LeagueShown) -> str:
+        row = next((row for row in shown.rows if row.team == self._team), None)
+        if row is None:
+            return f"is below place {len(shown.rows)}" if shown.teams > len(shown.rows) else "has not played"
+        return f"stands {_ordinal(row.place)} of {shown.teams} with {row.points / 1000:g} points"
+
+    @staticmethod
+    def _next(shown: LeagueShown) -> str:
+        """Return when the team plays next."""
+        left = sum(len(match.teams) > 1 and not match.places for match in shown.matches)
+        if shown.rounds is not None and shown.round >= shown.rounds:
+            what = "the league is over"
+        else:
+            what = "the next round begins"
+        return f"{what} when {left} more game{'s are' if left > 1 else ' is'} over" if left else f"{what} now"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
