@@ -21,6 +21,7 @@ from salvo_lab.series.schedule import Match
 from salvo_league.league_file import OVER_SECONDS, LeagueError, LeagueFormat
 from salvo_league.league_state import LeagueState
 from salvo_league.next_matches import next_on_ladder, next_round
+from salvo_league.roll_call import RollCall
 from salvo_league.seating import best_place
 from salvo_league.table_desk import MAX_TEAMS, TableCommand, TableDesk
 from salvo_league.table_views import TableView
@@ -32,11 +33,6 @@ HALL: Final = ""
 SETTLED_SECONDS: Final = 1.0
 #: Beyond the placement time before a game is not waited for any longer.
 LATE_SECONDS: Final = 10.0
-#: A team that is still listed in the hall so long after its table has opened gets a new lobby there. One that asks to
-#: take part in that one, too, follows no seat; one that does not may sleep, and is waited for like any other. Where
-#: there are several cells, it may be looking for a broker that is there.
-SEAT_SECONDS: Final = 10.0
-CELL_SEAT_SECONDS: Final = 30.0
 #: How long a table may be at an unexpected game before that is taken for true.
 ODD_SECONDS: Final = 10.0
 
@@ -82,6 +78,8 @@ class Director:
         self._now = 0.0
         self._seen: dict[str, str] = {}  # teams, and in which hall each was last
         self._home: dict[str, str] = {}  # the cell where each team was last
+        self._roll = RollCall(self._desks, several=len(self._halls) > 1)
+        self._called_again: dict[str, int] = {}  # teams that follow no seat, and the round of their last roll call
         self._enough_since: float | None = None
         self._free_since: dict[str, float] = {}
         self._out: list[Output] = []
@@ -112,6 +110,7 @@ class Director:
         for hall in self._hall_desks:
             self._greet(hall)
         if not self.over:
+            self._call_roll()
             if not self._is_break:
                 self._draw(epoch)
                 self._assign()
@@ -132,6 +131,7 @@ class Director:
     def seats(self) -> dict[str, str | None]:
         """Return the table of every team that is known; None for one that has no seat now."""
         seats: dict[str, str | None] = dict.fromkeys([*self.book.teams, *sorted(self._seen), *self._league.fill])
+        seats |= dict.fromkeys(self._roll.seated, self._roll.at)
         for at, line in self.book.assigned.items():
             game, desk = self._desks[at].view.game, self._desks[at]
             if game == line.game:
@@ -173,6 +173,10 @@ class Director:
     def _store(self, line: LeagueLine) -> None:
         away = self.book.away
         self.book.add(line)
+        if isinstance(line, LeagueResult):
+            self._roll.follows.difference_update(
+                line.teams[seat] for seat in range(len(line.teams)) if line.absent[seat]
+            )
         if not self.book.away <= away:
             for hall in self._hall_desks:  # who is away may still be listed there: a new lobby shows who is back
                 hall.close_hall()
@@ -228,15 +232,6 @@ class Director:
 
     def _wait_for_fleets(self, desk: TableDesk, line: Assigned) -> None:
         view, now, placement = desk.view, self._now, self._league.placement_seconds
-        if desk.at not in self._halls and now - desk.opened >= self._seat_seconds:
-            staying = self._staying(desk, line)
-            if staying is None:
-                return
-            if staying:
-                for team in staying:
-                    self._store(Plain(team))
-                self._store(Voided(line.assigned, f"{', '.join(staying)} did not follow the seat"))
-                return
         quiet = now - desk.quiet_since > placement + LATE_SECONDS
         too_long = now - desk.opened > placement * (len(line.teams) + 1) + LATE_SECONDS
         if not (quiet or too_long or line.assigned in self.book.closing):
@@ -248,24 +243,6 @@ class Director:
         if line.assigned not in self.book.closing:
             self._store(Closing(line.assigned, there))
         desk.command(HostAction.NEXT)
-
-    def _staying(self, table: TableDesk, line: Assigned) -> list[str] | None:
-        """Return the teams of a match that follow no seat; None while that is not certain.
-
-        To be listed in the hall is no proof: a team whose machine sleeps cannot leave. To ask to take part in a lobby
-        that has opened there after the seat was given is one.
-        """
-        staying: list[str] = []
-        for hall in self._hall_desks:
-            if hall.at in self.book.assigned or not hall.view.here or hall.view.state is not State.LOBBY:
-                continue
-            still = [team for team in line.teams if team in hall.view.listed and team not in table.view.listed]
-            if still and hall.opened <= table.opened:
-                hall.close_hall()  # a new lobby
-            if not hall.is_open or (still and self._now - hall.opened < SEAT_SECONDS):
-                return None
-            staying += still
-        return staying
 
     def _result(self, desk: TableDesk, line: Assigned) -> LeagueResult | None:
         """Return what a table shows; None while it is not all of one game."""
@@ -305,12 +282,6 @@ class Director:
                     self._store(Annulled(match, by))
 
     # --- the hall -------------------------------------------------------------------------------------------------
-
-    @property
-    def _seat_seconds(self) -> float:
-        if len(self._halls) == 1:
-            return SEAT_SECONDS
-        return min(CELL_SEAT_SECONDS, self._league.placement_seconds + LATE_SECONDS - 1)
 
     def _greet(self, hall: TableDesk) -> None:
         """Note who is in a hall."""
@@ -355,6 +326,51 @@ class Director:
         halls = [hall for hall in halls if not (several and hall.view.state is State.TURN)]
         return bool(halls) and all(hall.was_open for hall in halls)
 
+    # --- who follows seats ----------------------------------------------------------------------------------------
+
+    @property
+    def _unknown(self) -> list[str]:
+        """Teams that are there, of which nobody knows yet whether they follow seats."""
+        cells = {cell_of(at) for at in self._tables if at not in self._halls and self._desks[at].view.here}
+        silent = {team for team, number in self._roll.silent.items() if number == self.book.round}
+        known = self.book.followers | self._roll.follows | self.book.plain | silent
+        listed = {team for hall in self._hall_desks if cell_of(hall.at) in cells for team in hall.view.listed}
+        there = listed.union(self._roll.called) & self._seen.keys()
+        return [team for team in self.waiting if team in there - known]
+
+    def _call_roll(self) -> None:
+        """Find out of those who wait whether they follow seats, while no match waits for a table."""
+        if self.book.pending:
+            self._roll.end()
+        elif self._roll.at is None:
+            called = self._unknown or self._plain_again
+            free = [at for at in self._tables if at not in self._halls and self._is_free(at)]
+            if called and free:
+                self._roll.begin(called, self._seen, free)
+        found = self._roll.step(self._now, self.book.round, self._seen, self.book.plain, self.book.assigned)
+        for team in found:
+            self._store(Plain(team))
+
+    @property
+    def _plain_again(self) -> list[str]:
+        """Teams that follow no seat, as was found, and wait while others play: called once a round."""
+        if not self.book.open_matches:
+            return []
+        again = [
+            team
+            for team in self.waiting
+            if team in self.book.plain - set(self._league.plain) - self._roll.follows
+            and team in self._seen
+            and self._called_again.get(team) != self.book.round
+        ]
+        self._called_again |= dict.fromkeys(again, self.book.round)
+        return again
+
+    @property
+    def _plain(self) -> set[str]:
+        """Teams that play in the hall."""
+        return self.book.plain - (self._roll.follows - set(self._league.plain))
+
     # --- who meets whom, and where --------------------------------------------------------------------------------
 
     def _draw(self, epoch: float) -> None:
@@ -366,7 +382,7 @@ class Director:
             self._draw_ladder(epoch)
         elif self._is_last and not self.book.open_matches:
             self.over = True
-        elif not self.book.open_matches and self._are_enough(self.teams) and self._halls_were_open():
+        elif not (self.book.open_matches or self._unknown) and self._are_enough(self.teams) and self._halls_were_open():
             drawn = next_round(self.book, self.teams)
             if drawn is None:
                 self.over = True
@@ -425,17 +441,34 @@ class Director:
         return True
 
     def _draw_ladder(self, epoch: float) -> None:
-        waiting = self.waiting
+        unknown = self._unknown
+        waiting = [team for team in self.waiting if team not in unknown]
         self._free_since = {team: self._free_since.get(team, self._now) for team in waiting}
         if self._is_closed(epoch):
             self.over = not self.book.open_matches and self._halls_were_open()
             return
         free = sum(self._is_free(at) for at in self._tables) - len(self.book.pending)
-        while free > 0 and self._is_time() and not self._is_closed(epoch):
-            drawn = next_on_ladder(self.book, self._free_since)
-            self._store(drawn)
-            self._free_since = {team: since for team, since in self._free_since.items() if team not in drawn.matches[0]}
-            free -= 1
+        for plain in (True, False):
+            while (free > 0 or plain) and not self._is_closed(epoch):
+                since = self._candidates(plain=plain)
+                if not self._is_time(since):
+                    break
+                drawn = next_on_ladder(self.book, since, self._plain if plain else ())
+                self._store(drawn)
+                gone = drawn.matches[0]
+                self._free_since = {team: since for team, since in self._free_since.items() if team not in gone}
+                free -= not plain
+
+    def _candidates(self, *, plain: bool) -> dict[str, float]:
+        """Return since when those wait who may be drawn on a ladder: for the hall, or for another table."""
+        since, at_hall = self._free_since, self._plain & self._free_since.keys()
+        if HALL in self._league.tables:
+            return {} if plain else since
+        if not plain:
+            return {team: waits for team, waits in since.items() if team not in at_hall}
+        is_free = any(self._is_free(at) for at in self._halls)
+        is_wanted = any(self._plain.intersection(match.teams) for match in self.book.pending)
+        return since if at_hall and is_free and not is_wanted else {}
 
     def _is_closed(self, epoch: float) -> bool:
         if self._is_last:
@@ -445,18 +478,20 @@ class Director:
             return True
         return hours is not None and began is not None and epoch >= began + hours * 3600
 
-    def _is_time(self) -> bool:
+    def _is_time(self, since: Mapping[str, float]) -> bool:
         """Whether those who wait for a game of the ladder should have one now, or wait for opponents nearer to them."""
-        size, count = self._league.table_size, len(self._free_since)
-        if not self._are_enough(list(self._free_since)):
+        size, count = self._league.table_size, len(since)
+        if not self._are_enough(list(since)):
             return False
         if count >= 2 * size:
             return True
-        patient = self._now - min(self._free_since.values()) < self._league.patience_seconds
+        patient = self._now - min(since.values()) < self._league.patience_seconds
         return not patient and (count >= size or not self.book.open_matches)
 
     def _assign(self) -> None:
-        for match in self.book.pending:
+        last = {team: place for place, result in enumerate(self.book.results.values(), 1) for team in result.teams}
+        longest = sorted(self.book.pending, key=lambda match: sorted(last.get(team, 0) for team in match.teams))
+        for match in longest:  # who has waited longest
             teams = tuple(team for team in match.teams if team not in self.book.away | self._withdrawn)
             if len(teams) < 2:
                 self._store(Closing(match.number, teams))
@@ -470,7 +505,7 @@ class Director:
 
     def _places(self, teams: Sequence[str]) -> list[str]:
         """Return where a match may be played: in the hall of a team that follows no seat, unless its server is lost."""
-        plain = [team for team in teams if team in self.book.plain]
+        plain = [team for team in teams if team in self._plain]
         if not self._seen.keys() >= set(plain) and not self._halls_were_open():
             return []  # after a start, it may be in any of them
         halls = [self._seen.get(team, self._halls[0]) for team in plain]
@@ -478,6 +513,6 @@ class Director:
 
     def _is_free(self, at: str) -> bool:
         desk = self._desks[at]
-        if at in self.book.assigned or not desk.view.here or desk.view.state is State.TURN:
+        if at in (*self.book.assigned, self._roll.at) or not desk.view.here or desk.view.state is State.TURN:
             return False
         return (at not in self._halls or desk.was_open) and (not desk.shows_result or self._is_hurried)

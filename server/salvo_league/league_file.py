@@ -94,7 +94,7 @@ class League(Model):
         away_seconds: how long one of several servers may be away before its games are played again at another one.
         patience_seconds: how long somebody waits on a ladder for opponents that are nearer in rating.
         teams: the only ones that take part; any when empty.
-        plain: teams whose clients know no seats, and play at the default table; others are noticed.
+        plain: teams whose clients know no seats, and play at the default table; the league finds out by itself.
         fill: accounts of built-in bots: name to the environment variable that has the secret.
         seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
     """
@@ -163,8 +163,12 @@ class League(Model):
         pace, turns = self.pace(teams, rules), turns_of(rules, teams)
         return None if pace is None or turns is None else pace * turns
 
-    def seconds(self, teams: int, rules: str) -> float | None:
-        """Return how long the league takes if all teams answer at once; None where nobody knows."""
+    def seconds(self, teams: int, rules: str, plain: int = 0) -> float | None:
+        """Return how long the league takes if all teams answer at once; None where nobody knows.
+
+        Args:
+            plain: how many of the teams follow no seat, and share the default table.
+        """
         if self.format is LeagueFormat.LADDER:
             return None if self.hours is None else 3600 * self.hours
         size = min(self.table_size, teams)
@@ -175,7 +179,10 @@ class League(Model):
         games = math.ceil(teams / size)
         together = min(games, len(self.tables))
         longest_game = game * longest(together)
-        return rounds * math.ceil(games / together) * (longest_game + self.result_seconds + CHANGE_SECONDS)
+        after_another = math.ceil(games / together)
+        if any(self.tables):  # else all games are at the default table anyway
+            after_another = max(after_another, math.ceil(plain / size))
+        return rounds * after_another * (longest_game + self.result_seconds + CHANGE_SECONDS)
 
     def record(self, file: Path) -> SeriesRecord:
         """Open or make the record of this league, whose file is given.

@@ -42,6 +42,7 @@ class LeagueState:
         played: the match of every result that a game at a table has, by table and the game's number there.
         annulled: the host that has annulled it, by match.
         teams: whoever was drawn, round by round, by name in each; built-in bots that fill seats are not among them.
+        followers: teams that have come to a further table, and have missed no match since.
         round: the number of the last round drawn.
         began: in epoch seconds; None before the first round.
     """
@@ -57,13 +58,12 @@ class LeagueState:
         self.played: dict[tuple[str, int], int] = {}
         self.annulled: dict[int, str] = {}
         self.teams: dict[str, None] = {}
+        self.followers: set[str] = set()
         self.round = 0
         self.began: int | None = None
         self._standings: SeriesStandings | None = None  # after all lines so far
         self._misses: Counter[str] = Counter()  # in a row
-        self._matches: Counter[str] = Counter()  # that were drawn for a team
-        self._found_plain: Counter[str] = Counter()  # how often, since it has followed a seat
-        self._plain_through: dict[str, int] = {}  # by team, the last of its matches in which it gets no seat
+        self._found_plain: set[str] = set()
         for line in lines:
             self.add(line)
 
@@ -77,7 +77,6 @@ class LeagueState:
                 self.round = number
                 for place, teams in enumerate(matches):
                     self.matches[first + place] = Match(first + place, number, teams)
-                    self._matches.update(teams if len(teams) > 1 else ())
                 names = {name for teams in matches for name in teams}
                 self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
             case Assigned(_, at):
@@ -94,11 +93,14 @@ class LeagueState:
                     self.played[line.table, line.game] = number
                 for team, absent in zip(line.teams, line.absent, strict=True):
                     if table_of(line.table) and not absent:
-                        del self._found_plain[team]
+                        self._found_plain.discard(team)
+                        self.followers.add(team)
+                    elif absent:
+                        self.followers.discard(team)
                     self._misses[team] = self._misses[team] + 1 if absent else 0
             case Plain(team):
-                self._found_plain[team] += 1
-                self._plain_through[team] = self._matches[team] + self._found_plain[team] - 1
+                self._found_plain.add(team)
+                self.followers.discard(team)
             case Back(team):
                 self._misses[team] = 0
             case Annulled(number, by):
@@ -115,13 +117,8 @@ class LeagueState:
 
     @property
     def plain(self) -> set[str]:
-        """Teams that follow no seat.
-
-        Those that the file does not name are found out. Since a machine that sleeps looks alike, each gets a seat again
-        in its next match, and later after as many matches as it was found so in a row.
-        """
-        found = {team for team, through in self._plain_through.items() if self._matches[team] <= through}
-        return found | set(self.league.plain)
+        """Teams that follow no seat: those that the file names, and those that were found out."""
+        return self._found_plain | set(self.league.plain)
 
     @property
     def open_matches(self) -> list[Match]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 from salvo_lab.series.lines import Drawn
 from salvo_lab.series.schedule import Match, ladder_match, meetings, mixed_round, swiss_round
@@ -24,7 +25,9 @@ def next_round(book: LeagueState, teams: Sequence[str]) -> Drawn | None:
             return None
         every = book.points(names)
         points = {name: every[name] for name in names}
-        matches = swiss_round(number, first, points, earlier, league.seed, league.table_size)
+        matches = swiss_round(
+            number, first, points, earlier, league.seed, league.table_size, together=_crowding(book, names)
+        )
     else:
         if not unmet(book, teams):
             return None
@@ -43,12 +46,20 @@ def fillers(book: LeagueState, teams: int) -> list[str]:
     return list(book.league.fill)[: -teams % book.league.table_size] if book.filling else []
 
 
-def next_on_ladder(book: LeagueState, since: Mapping[str, float]) -> Drawn:
+def _crowding(book: LeagueState, names: Sequence[str]) -> frozenset[str]:
+    """Return the teams that follow no seat, if a round might take longer for them: they share the default table."""
+    plain, games = book.plain.intersection(names), math.ceil(len(names) / book.league.table_size)
+    further = [table for table in book.league.tables if table]
+    return frozenset(plain) if further and len(plain) > math.ceil(games / len(further)) else frozenset()
+
+
+def next_on_ladder(book: LeagueState, since: Mapping[str, float], together: Collection[str] = ()) -> Drawn:
     """Return a game of those who wait.
 
     Args:
         since: when they began to wait, two or more.
+        together: those that share a table; the game is of one of them at least, and of others of them first.
     """
     rating = {name: book.rating(name).mu for name in since}
-    teams = ladder_match(since, rating, book.earlier, book.league.table_size)
+    teams = ladder_match(since, rating, book.earlier, book.league.table_size, together)
     return Drawn(book.round + 1, len(book.matches) + 1, ((*teams, *fillers(book, len(teams))),))

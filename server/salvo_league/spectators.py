@@ -65,7 +65,7 @@ def _matches(book: LeagueState) -> list[Match]:
 def _seconds_left(book: LeagueState, rules: str, matches: Sequence[Match], epoch: float) -> int | None:
     """Return how long the rest takes if all teams answer at once, in whole minutes; None where nobody knows."""
     league, teams = book.league, max(2, len(book.teams))
-    whole = league.seconds(teams, rules)
+    whole = league.seconds(teams, rules, len(book.plain))
     if whole is None or book.began is None:
         return None
     if league.format is LeagueFormat.LADDER:

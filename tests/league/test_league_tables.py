@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from league.league_model import World
 from salvo import messages as m
 from salvo.messages import State
-from salvo_lab.series.lines import Assigned, Drawn, LeagueResult, Plain
-from salvo_league.director import HALL, SEAT_SECONDS
+from salvo_lab.series.lines import Assigned, Drawn, LeagueResult, Plain, Voided
+from salvo_league.director import HALL
 from salvo_league.league_file import League
 from salvo_league.league_state import LeagueState
+from salvo_league.roll_call import SEAT_SECONDS
 
 CUP = League(name="cup", rounds=4, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
 TEAMS = ["ann", "bob", "cid", "dan"]
@@ -37,18 +39,69 @@ def test_a_machine_that_sleeps_is_late_or_absent_but_never_taken_for_one_that_fo
     world.check()
 
 
-def test_a_client_that_follows_no_seat_is_tried_again_in_its_next_match() -> None:
+def at_hall(world: World) -> list[LeagueResult]:
+    return [line for line in world.of(LeagueResult) if line.table == HALL]
+
+
+def test_clients_that_follow_no_seat_are_found_before_the_first_round_and_cost_nobody_a_match() -> None:
+    teams = [*TEAMS, "eva", "fay", "gil", "hal"]
+    league = CUP.model_copy(update={"tables": ("t1", "t2", "t3")})
+    world = World(league, teams, plain=["ann", "cid", "hal"]).run(5000)
+    assert world.director.over
+    begun = next(place for place, line in enumerate(world.lines) if isinstance(line, Drawn))
+    assert {line.plain for line in world.lines[:begun] if isinstance(line, Plain)} == {"ann", "cid", "hal"}
+    assert len(world.of(Plain)) == 3
+    assert world.of(Voided) == []
+    assert not any(absent for line in world.of(LeagueResult) for absent in line.absent)
+    assert all(line.table == HALL for line in world.of(LeagueResult) if {"ann", "cid", "hal"} & set(line.teams))
+    world.check()
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_clients_that_follow_no_seat_meet_first_so_that_the_default_table_holds_up_no_round(seed: str) -> None:
+    teams = [*TEAMS, "eva", "fay", "gil", "hal"]
+    league = CUP.model_copy(update={"rounds": 3, "tables": ("t1", "t2", "t3"), "seed": seed})
+    world = World(league, teams, plain=["ann", "cid", "hal"]).run(5000)
+    per_round = [sum(line.result in range(first, first + 4) for line in at_hall(world)) for first in (1, 5, 9)]
+    assert per_round == [2, 2, 2]
+    pairs = {frozenset(line.teams) for line in world.of(LeagueResult)}
+    assert len(pairs) == 12, "nobody has met anybody twice for it"
+
+
+def test_who_has_waited_longest_plays_first_at_the_default_table() -> None:
+    teams = [*TEAMS, "eva", "fay"]
+    world = World(CUP.model_copy(update={"rounds": 4}), teams, plain=teams).run(5000)
+    assert world.director.over
+    order = [line.teams for line in world.of(LeagueResult)]
+    for at in range(3, 12, 3):
+        before = {team: place for place, pair in enumerate(order[at - 3 : at]) for team in pair}
+        waited = [min(before[team] for team in pair) for pair in order[at : at + 3]]
+        assert waited == sorted(waited)
+
+
+def test_a_client_that_is_replaced_by_one_that_follows_seats_is_seated_again() -> None:
     world = World(CUP, TEAMS, plain=["ann"])
-    world.until(lambda: len(world.of(Plain)) == 2)
-    assert [line.plain for line in world.of(Plain)] == ["ann", "ann"]
-    played = [line.table for line in world.of(LeagueResult) if "ann" in line.teams]
-    assert played == [HALL], "the match of the first one was played where it stays"
-    world.plain.clear()  # restarted as a client that follows seats
+    world.until(lambda: world.of(LeagueResult))
+    assert [line.plain for line in world.of(Plain)] == ["ann"]
+    assert {line.table for line in world.of(LeagueResult) if "ann" in line.teams} <= {HALL}
+    world.plain.clear()
     world.run(5000)
     assert world.director.over
-    assert world.of(LeagueResult)[-1].table != HALL
-    assert len(world.of(Plain)) == 2
+    assert next(line.table for line in reversed(world.of(LeagueResult)) if "ann" in line.teams) != HALL
     assert LeagueState(CUP, world.lines).plain == set()
+    world.check()
+
+
+def test_on_a_ladder_nobody_waits_for_the_default_table_but_those_who_follow_no_seat() -> None:
+    teams = [*TEAMS, "eva", "fay", "gil", "hal"]
+    ladder = League(name="cup", format="ladder", games=40, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
+    plain = ["ann", "cid", "hal"]
+    world = World(ladder, teams, plain=plain).run(20_000)
+    assert world.director.over
+    assert world.of(Voided) == []
+    games = Counter(team for line in world.of(LeagueResult) for team in line.teams)
+    assert 2 * min(games[team] for team in plain) >= min(games[team] for team in teams if team not in plain)
+    assert len(at_hall(world)) >= 10
     world.check()
 
 

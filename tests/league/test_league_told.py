@@ -10,7 +10,7 @@ import pytest
 from kit.command_line import run
 from league.league_model import World
 from salvo.messages import State
-from salvo_lab.series.lines import Drawn, LeagueResult
+from salvo_lab.series.lines import Drawn, LeagueResult, Plain
 from salvo_league.commands import league as command
 from salvo_league.league_file import CHANGE_SECONDS, League, load_league
 from salvo_league.league_state import LeagueState
@@ -61,3 +61,28 @@ def test_the_expected_duration_of_a_league_is_reported_with_the_first_round() ->
     assert command.how_long(LeagueState(CUP, world.lines), "salvo") == []
     [unknown] = command.how_long(book, "mine")
     assert unknown.endswith("by mine, so the server's pace holds; write pace_seconds")
+
+
+def test_the_organiser_reads_in_one_line_who_follows_no_seat_and_what_that_costs() -> None:
+    teams = ["ann", "bob", "cid", "dan", "eve", "fay", "gil", "hal"]
+    given = CUP.model_copy(update={"minutes": 5.0, "tables": ("t1", "t2", "t3", "t4")})
+    world = World(given, teams, plain=["ann", "bob", "cid"])
+    world.until(lambda: world.of(Drawn))
+    begun = world.lines.index(world.of(Drawn)[0])
+    news = [
+        text
+        for number, line in enumerate(world.lines[: begun + 1], 1)
+        for text in command.news_of(line, LeagueState(given, world.lines[:number]), "salvo")
+    ]
+    game = given.game_seconds(2, "salvo")
+    assert game is not None
+    longer = 2 * (game * longest(4) + given.result_seconds + CHANGE_SECONDS)  # a second game there in each round
+    assert [text for text in news if "seat" in text] == [
+        "ann, bob and cid follow no seat, and play at the default table, one game after the other: "
+        f"the league takes about {duration(longer)} longer for that"
+    ]
+    short = LeagueState(given.model_copy(update={"tables": ("t1", "t2")}), world.lines)
+    [line] = command.who_follows_no_seat(short, "salvo")
+    assert line.endswith(": the league takes no longer for that"), "the other games are played meanwhile"
+    alone = LeagueState(CUP, [line for line in world.lines if line not in world.of(Plain)[1:]])
+    assert command.who_follows_no_seat(alone, "salvo") == ["ann follows no seat, and plays at the default table"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from random import Random
@@ -58,7 +58,14 @@ def free_for_all(names: Sequence[str], rounds: int, size: int, seed: str) -> lis
 
 
 def swiss_round(
-    number: int, first: int, points: Mapping[str, float], earlier: Sequence[Match], seed: str, size: int = 2
+    number: int,
+    first: int,
+    points: Mapping[str, float],
+    earlier: Sequence[Match],
+    seed: str,
+    size: int = 2,
+    *,
+    together: Collection[str] = (),
 ) -> list[Match]:
     """Return the tables of a round at which those sit together who have about the same points.
 
@@ -72,6 +79,9 @@ def swiss_round(
         points: by name, of all rounds before; two or more.
         earlier: all matches before, byes included.
         size: the most players of a table; above 2 the tables are of nearly equal size, and nobody has a bye.
+        together: those whose games are played one after the other: the fewer tables they sit at, the sooner the round
+            ends. In pairs that counts for more than any difference in points, and no two meet again for it; at larger
+            tables, where all meet again and again, two that sit together of whom one is such count as met once more.
 
     Raises:
         MissingExtra: ``tournament`` is not installed.
@@ -84,9 +94,11 @@ def swiss_round(
     rank = {name: round(2 * points.get(name, last)) for name in [*names, BYE]}
     widest = 1 + len(names) * (1 + (max(rank.values()) - min(rank.values())) ** 2)
     met = meetings(earlier)
+    mixed = widest // 2 if size == 2 else widest
 
     def cost(one: str, other: str) -> int:
-        return met[frozenset((one, other))] * widest + (rank[one] - rank[other]) ** 2
+        again = met[frozenset((one, other))] * widest + mixed * ((one in together) != (other in together))
+        return again + (rank[one] - rank[other]) ** 2
 
     return _round(number, first, names, earlier, cost, draw, size)
 
@@ -131,7 +143,11 @@ def _turned(names: Sequence[str], met: Mapping[frozenset[str], int]) -> list[tup
 
 
 def ladder_match(
-    since: Mapping[str, float], rating: Mapping[str, float], earlier: Iterable[Match], size: int
+    since: Mapping[str, float],
+    rating: Mapping[str, float],
+    earlier: Iterable[Match],
+    size: int,
+    together: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return a game of those who wait: who waits longest, with those who are nearest in rating.
 
@@ -143,8 +159,9 @@ def ladder_match(
         rating: at least of all that wait.
         earlier: all matches before, in their order.
         size: the most players of a table.
+        together: if given, one of these that waits longest plays, and others of them before all others.
     """
-    ordered = sorted(since, key=lambda name: (since[name], name))
+    ordered = sorted(since, key=lambda name: (name not in together, since[name], name))
     first = ordered[0]
     longest = max(since.values()) - since[first]
     own = [match.teams for match in earlier if first in match.teams][-LATELY:]
@@ -154,7 +171,8 @@ def ladder_match(
         waited = (max(since.values()) - since[name]) / longest if longest else 0.0
         return abs(rating[name] - rating[first]) / RATING_SCALE + AGAIN / RATING_SCALE * met.count(name) - waited
 
-    return (first, *sorted(ordered[1:], key=distance)[: size - 1])
+    others = sorted(ordered[1:], key=lambda name: (name not in together, distance(name)))
+    return (first, *others[: size - 1])
 
 
 def meetings(matches: Iterable[Match]) -> Counter[frozenset[str]]:

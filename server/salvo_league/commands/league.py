@@ -163,7 +163,10 @@ def news_of(line: LeagueLine, book: LeagueState, rules: str) -> list[str]:
         case Began():
             return [f"{book.league.name} begins"]
         case Drawn():
-            return [_round(line), *(how_long(book, rules) if line.drawn == 1 else ())]
+            return [
+                _round(line),
+                *([*how_long(book, rules), *who_follows_no_seat(book, rules)] if line.drawn == 1 else ()),
+            ]
         case Assigned(_, at, game, teams):
             return [f"{place_name(at)}, game {game}: {', '.join(teams)}"]
         case Closing(match, there):
@@ -176,11 +179,8 @@ def news_of(line: LeagueLine, book: LeagueState, rules: str) -> list[str]:
             return [f"{_game(line)}, result: {', '.join(ranks)}"]
         case Voided(match, why):
             return [f"game of {', '.join(book.matches[match].teams)} is played again: {why}"]
-        case Plain(team):
-            return [
-                f"{team} followed no seat, and plays this match at the default table; "
-                f'if it is a client that knows no seats, plain = ["{team}"] in the file saves the time to find out'
-            ]
+        case Plain() if book.round:  # else it is printed with the first round, when the teams are known
+            return who_follows_no_seat(book, rules)
         case Back(team):
             return [f"{team} is back"]
         case Annulled(match, by):
@@ -194,10 +194,30 @@ def _round(line: Drawn) -> str:
     return f"round {line.drawn}: {counted(games, 'game')}" + (f", {byes[0]} has a bye" if byes else "")
 
 
+def who_follows_no_seat(book: LeagueState, rules: str) -> list[str]:
+    """Return which teams share the default table, and how much longer the rest of the league takes for them."""
+    names, teams, league = sorted(book.plain & book.teams.keys()), max(2, len(book.teams)), book.league
+    if not names or not any(league.tables):
+        return []
+    where = f"{names[0]} follows no seat, and plays at the default table"
+    if len(names) > 1:
+        who = f"{', '.join(names[:-1])} and {names[-1]}"
+        where = f"{who} follow no seat, and play at the default table, one game after the other"
+    with_them, without = (league.seconds(teams, rules, plain) for plain in (len(names), 0))
+    if with_them is None or without is None:
+        return [where]
+    left = 1.0 if league.rounds is None else (league.rounds + 1 - book.round) / league.rounds
+    more = (with_them - without) * left
+    return [f"{where}: the league takes {f'about {duration(more)}' if more else 'no'} longer for that"]
+
+
 def how_long(book: LeagueState, rules: str) -> list[str]:
     """Return how long a game and all of them take; nothing where the server's settings decide that."""
     league, teams = book.league, max(2, len(book.teams))
-    game, whole = league.game_seconds(min(league.table_size, teams), rules), league.seconds(teams, rules)
+    game, whole = (
+        league.game_seconds(min(league.table_size, teams), rules),
+        league.seconds(teams, rules, len(book.plain)),
+    )
     if game is None and league.minutes is not None:
         return [f"nobody knows how many turns a game has by {rules}, so the server's pace holds; write pace_seconds"]
     if game is None:
