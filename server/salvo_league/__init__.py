@@ -5,6 +5,7 @@
     seating         which table a match gets, of one server or of several
     league_state    all that the record comes to: matches, tables, results
     next_matches    who meets next
+    roll_call       which teams follow seats
     director        decides what happens at the tables; no clock, no sockets
     table_desk      one table: what follows from what is seen there, and its host's commands
     table_views     what is known of a table, from its topics

@@ -9,10 +9,10 @@ import pytest
 
 from kit.person import view_of
 from salvo.messages import SalvoResolved
-from salvo.rules import BOOKS, Orientation
+from salvo.rules import BOOKS, Fleet, Orientation
 from salvo.view import Feed, Shot
-from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen
-from salvo_lab.human.sitting import Sitting
+from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, TakeBack
+from salvo_lab.human.sitting import Mode, Sitting
 from salvo_lab.human.snapshot import Snapshot
 
 
@@ -135,3 +135,56 @@ def test_leaving_a_game_needs_confirmation_and_any_other_action_cancels_it() -> 
     assert sitting.ended == ""
     sitting.act("leave")
     assert sitting.ended == "left"
+
+
+def _after_a_game(rules: str) -> tuple[Sitting, Channel, Fleet]:
+    """Somebody who looks at the end of a game in a contest, for which it has set up a fleet."""
+    sitting, desk = _sitting(rules)
+    desk.lobbies = True
+    sitting.act("random")
+    sitting.act("done")
+    [fleet] = desk.answers()
+    assert isinstance(fleet, Fleet)
+    sitting.receive(Seen(Snapshot.of(view_of(rules))))
+    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}))
+    return sitting, desk, fleet
+
+
+def test_the_fleet_of_before_stands_in_the_next_game_by_the_same_rules_and_enter_places_it() -> None:
+    sitting, desk, fleet = _after_a_game("spaced")
+    sitting.receive(FleetAsked(BOOKS["spaced"], "me", 2, Random(1)))
+    sitting.act("restart")
+    assert _words(sitting) == ["delete", "done"]
+    assert desk.answers() == []
+    sitting.press("enter")
+    assert desk.answers() == [fleet]
+    sitting.receive(FleetAsked(BOOKS["salvo"], "me", 3, Random(1)))
+    assert "done" not in _words(sitting), "by other rules the grid is empty"
+
+
+def test_a_fleet_is_placed_at_once_where_rivals_wait_and_the_end_of_a_game_stays_until_the_next_one_begins() -> None:
+    sitting, desk, fleet = _after_a_game("spaced")
+    sitting.receive(FleetAsked(BOOKS["spaced"], "me", 1, Random(1), awaited=True))  # game 1 of another table
+    assert desk.answers() == [fleet]
+    assert (sitting.mode, _words(sitting)) == (Mode.END, ["change"])
+    sitting.receive(Seen(Snapshot.of(view_of("spaced"))))
+    assert (sitting.mode, sitting.message) == (Mode.SHOOT, "your turn: 1 shot")
+    assert "change" not in _words(sitting)
+
+
+def test_a_placed_fleet_is_taken_back_once_and_set_up_again() -> None:
+    sitting, desk, fleet = _after_a_game("spaced")
+    asked = FleetAsked(BOOKS["spaced"], "me", 2, Random(1), awaited=True)
+    sitting.receive(asked)
+    desk.answers()
+    sitting.press("c")
+    sitting.press("c")
+    assert desk.answers() == [TakeBack()]
+    sitting.receive(asked)
+    assert sitting.mode is Mode.SETUP
+    sitting.act("delete")
+    sitting.click("me", min(fleet.cells))
+    assert "done" not in _words(sitting)
+    sitting.act("random")
+    sitting.act("done")
+    assert [type(answer) for answer in desk.answers()] == [Fleet]
