@@ -16,6 +16,7 @@ class LeagueNews:
         self.is_on = False
         self._team = team
         self._stage: object = None  # what the last line was about
+        self._has_stood = 0  # the last round of which a line had the team's place in the table
 
     def lines(self, shown: LeagueShown | None) -> list[str]:
         """Return what is new for the team.
@@ -34,29 +35,35 @@ class LeagueNews:
         if stage == self._stage:
             return []
         self._stage = stage
-        return [self._words(shown, match)]
+        # The last result of a round and the next round may come at once.
+        stands = (
+            f"{self._standing(shown)}; " if shown.round > self._has_stood + 1 and match and not match.places else ""
+        )
+        self._has_stood = shown.round - (0 if match is None or match.places else 1)
+        return [self._words(shown, match, stands)]
 
-    def _words(self, shown: LeagueShown, match: LeagueMatch | None) -> str:
+    def _words(self, shown: LeagueShown, match: LeagueMatch | None, stands: str) -> str:
         if shown.over:
             return f"{shown.name} is over: {self._standing(shown)}"
         begun = shown.name if shown.rounds is None else f"{shown.name}, round {shown.round} of {shown.rounds}"
         if match is None:
             return f"{begun}: {self._standing(shown)}; waits for its next game"
         if len(match.teams) == 1:
-            return f"{begun}: has a bye; {self._next(shown)}"
+            return f"{begun}: {stands}has a bye; {self._next(shown)}"
         if match.places:
             place = match.places[match.teams.index(self._team)]
             return f"{begun}: {_ordinal(place)} of {len(match.teams)}; {self._standing(shown)}; {self._next(shown)}"
         rivals = ", ".join(team for team in match.teams if team != self._team)
         if match.table is None:
-            return f"{begun}: plays {rivals} when a table is free"
-        return f"{begun}: plays {rivals} at {f'table {match.table}' if match.table else 'the default table'}"
+            return f"{begun}: {stands}plays {rivals} when a table is free"
+        return f"{begun}: {stands}plays {rivals} at {f'table {match.table}' if match.table else 'the default table'}"
 
     def _standing(self, shown: LeagueShown) -> str:
         row = next((row for row in shown.rows if row.team == self._team), None)
         if row is None:
             return f"is below place {len(shown.rows)}" if shown.teams > len(shown.rows) else "has not played"
-        return f"stands {_ordinal(row.place)} of {shown.teams} with {row.points / 1000:g} points"
+        points = row.points / 1000
+        return f"stands {_ordinal(row.place)} of {shown.teams} with {points:g} point{'s' * (points != 1)}"
 
     @staticmethod
     def _next(shown: LeagueShown) -> str:

@@ -166,10 +166,13 @@ def test_a_person_sees_its_round_table_and_rivals_and_how_it_stands_in_a_line_ea
         "cup", 1, 2, teams=4, matches=(LeagueMatch(("me", "you"), None, (2, 1)), LeagueMatch(("ann", "bob"))), rows=rows
     )
 
+    at_once = LeagueShown("cup", 3, 3, teams=4, matches=(LeagueMatch(("ann", "me"), ""),), rows=rows)
+    over = LeagueShown("cup", 3, 3, over=True, teams=4, rows=rows)
+
     def script(evening: Evening) -> Steps:
         yield
         evening.connect()
-        for league in (shown, shown, ended, ended):
+        for league in (shown, shown, ended, ended, at_once, over):
             evening.show(league)
         yield
         yield
@@ -177,6 +180,8 @@ def test_a_person_sees_its_round_table_and_rivals_and_how_it_stands_in_a_line_ea
             "cup, round 1 of 2: plays you at table t3",
             "cup, round 1 of 2: 2nd of 2; stands 2nd of 4 with 0.5 points; "
             "the next round begins when 1 more game is over",
+            "cup, round 3 of 3: stands 2nd of 4 with 0.5 points; plays ann at the default table",
+            "cup is over: stands 2nd of 4 with 0.5 points",
         ]
 
     Evening().play(script)

@@ -12,7 +12,7 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo_lab.series.lines import Assigned, Drawn, LeagueResult, Plain, Voided
 from salvo_league.director import HALL
-from salvo_league.league_file import League
+from salvo_league.league_file import League, LeagueFormat
 from salvo_league.league_state import LeagueState
 from salvo_league.roll_call import SEAT_SECONDS
 
@@ -94,7 +94,9 @@ def test_a_client_that_is_replaced_by_one_that_follows_seats_is_seated_again() -
 
 def test_on_a_ladder_nobody_waits_for_the_default_table_but_those_who_follow_no_seat() -> None:
     teams = [*TEAMS, "eva", "fay", "gil", "hal"]
-    ladder = League(name="cup", format="ladder", games=40, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")
+    ladder = League(
+        name="cup", format=LeagueFormat.LADDER, games=40, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1"
+    )
     plain = ["ann", "cid", "hal"]
     world = World(ladder, teams, plain=plain).run(20_000)
     assert world.director.over
