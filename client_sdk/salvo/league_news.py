@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo.messages import LeagueMatch, LeagueShown
+from salvo.messages import EveningShown, LeagueMatch
 
 
 class LeagueNews:
@@ -18,13 +18,13 @@ class LeagueNews:
         self._stage: object = None  # what the last line was about
         self._has_stood = 0  # the last round of which a line had the team's place in the table
 
-    def lines(self, shown: LeagueShown | None) -> list[str]:
+    def lines(self, shown: EveningShown | None) -> list[str]:
         """Return what is new for the team.
 
         Args:
             shown: None for no league.
         """
-        self.is_on = shown is not None and not shown.over
+        self.is_on = shown is not None and shown.league_runs
         if shown is None or not (shown.round or shown.over):
             self._stage = None
             return []
@@ -42,7 +42,7 @@ class LeagueNews:
         self._has_stood = shown.round - (0 if match is None or match.places else 1)
         return [self._words(shown, match, stands)]
 
-    def _words(self, shown: LeagueShown, match: LeagueMatch | None, stands: str) -> str:
+    def _words(self, shown: EveningShown, match: LeagueMatch | None, stands: str) -> str:
         if shown.over:
             return f"{shown.name} is over: {self._standing(shown)}"
         begun = shown.name if shown.rounds is None else f"{shown.name}, round {shown.round} of {shown.rounds}"
@@ -58,7 +58,7 @@ class LeagueNews:
             return f"{begun}: {stands}plays {rivals} when a table is free"
         return f"{begun}: {stands}plays {rivals} at {f'table {match.table}' if match.table else 'the default table'}"
 
-    def _standing(self, shown: LeagueShown) -> str:
+    def _standing(self, shown: EveningShown) -> str:
         row = next((row for row in shown.rows if row.team == self._team), None)
         if row is None:
             return f"is below place {len(shown.rows)}" if shown.teams > len(shown.rows) else "has not played"
@@ -66,7 +66,7 @@ class LeagueNews:
         return f"stands {_ordinal(row.place)} of {shown.teams} with {points:g} point{'s' * (points != 1)}"
 
     @staticmethod
-    def _next(shown: LeagueShown) -> str:
+    def _next(shown: EveningShown) -> str:
         """Return when the team plays next."""
         left = sum(len(match.teams) > 1 and not match.places for match in shown.matches)
         if shown.rounds is not None and shown.round >= shown.rounds:

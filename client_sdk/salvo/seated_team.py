@@ -14,7 +14,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import LEAGUE
+from salvo.codec.announcements import EVENING
 from salvo.errors import ConnectionLost, WireError
 from salvo.events import Event, GameEnded, LeagueSeen, Seated, ServerMet
 from salvo.league_news import LeagueNews
@@ -158,7 +158,7 @@ class SeatedTeam(Team):
     def _read(self, message: Inbound) -> list[Event]:
         if message.topic == topics.LEAGUE.of():
             try:
-                shown = LEAGUE.read(message.payload) if message.payload else None
+                shown = EVENING.read(message.payload) if message.payload else None
             except WireError as error:
                 log.warning("ignored noise on %s: %s", message.topic, error, extra=SELDOM)
                 return []

@@ -12,8 +12,8 @@ import pytest
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
-from salvo.codec.announcements import LEAGUE, SEAT
-from salvo.messages import LeagueMatch, LeagueShown, LeagueStanding, SeatGiven, State
+from salvo.codec.announcements import EVENING, SEAT
+from salvo.messages import EveningShown, LeagueMatch, LeagueStanding, SeatGiven, State
 from salvo.net.inbound import Inbound, TeamLink
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS
@@ -80,8 +80,8 @@ class Evening(Wire):
     def seat(self, table: str | None) -> None:
         self.give("/players/me/seat", b"" if table is None else SEAT.write(SeatGiven(table)))
 
-    def show(self, shown: LeagueShown) -> None:
-        self.give("/game/league", LEAGUE.write(shown))
+    def show(self, shown: EveningShown) -> None:
+        self.give("/game/league", EVENING.write(shown))
 
     @property
     def table(self) -> str:
@@ -161,13 +161,21 @@ def test_ships_that_stand_when_a_seat_is_given_still_stand_at_its_table() -> Non
 
 def test_a_person_sees_its_round_table_and_rivals_and_how_it_stands_in_a_line_each() -> None:
     rows = (LeagueStanding(1, "you", 1000, 1, 1), LeagueStanding(2, "me", 500, 1, 0))
-    shown = LeagueShown("cup", 1, 2, teams=4, matches=(LeagueMatch(("me", "you"), "t3"), LeagueMatch(("ann", "bob"))))
-    ended = LeagueShown(
-        "cup", 1, 2, teams=4, matches=(LeagueMatch(("me", "you"), None, (2, 1)), LeagueMatch(("ann", "bob"))), rows=rows
+    shown = EveningShown(
+        "desk", "cup", 1, 2, teams=4, matches=(LeagueMatch(("me", "you"), "t3"), LeagueMatch(("ann", "bob")))
+    )
+    ended = EveningShown(
+        "desk",
+        "cup",
+        1,
+        2,
+        teams=4,
+        matches=(LeagueMatch(("me", "you"), None, (2, 1)), LeagueMatch(("ann", "bob"))),
+        rows=rows,
     )
 
-    at_once = LeagueShown("cup", 3, 3, teams=4, matches=(LeagueMatch(("ann", "me"), ""),), rows=rows)
-    over = LeagueShown("cup", 3, 3, over=True, teams=4, rows=rows)
+    at_once = EveningShown("desk", "cup", 3, 3, teams=4, matches=(LeagueMatch(("ann", "me"), ""),), rows=rows)
+    over = EveningShown("desk", "cup", 3, 3, over=True, teams=4, rows=rows)
 
     def script(evening: Evening) -> Steps:
         yield
