@@ -117,8 +117,6 @@ class Director:
             for hall in self._hall_desks:
                 if hall.at not in self.book.assigned:
                     hall.open_hall()
-                    if hall.is_open:
-                        hall.announce(self._notice)
         self._abort_given_up()
         return self._out
 
@@ -164,11 +162,6 @@ class Director:
     @property
     def _hall_desks(self) -> list[TableDesk]:
         return [self._desks[at] for at in self._halls]
-
-    @property
-    def _notice(self) -> str:
-        """How far the league is, in words for the hall."""
-        return self.book.notice(over=self.over)
 
     def _store(self, line: LeagueLine) -> None:
         away = self.book.away

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from salvo.chat_text import MAX_TEXT_LENGTH
 from salvo.table_places import table_of
 from salvo_game.standings.points_and_ratings import Rating
 from salvo_lab.series.lines import (
@@ -23,7 +22,7 @@ from salvo_lab.series.lines import (
 )
 from salvo_lab.series.schedule import Match
 from salvo_lab.series.standings import SeriesRow, SeriesStandings, league, points, standings_of_matches
-from salvo_league.league_file import League, LeagueFormat
+from salvo_league.league_file import League
 
 #: A team that did not come this often in a row is not seated until it is back.
 MAX_MISSES: Final = 2
@@ -140,17 +139,6 @@ class LeagueState:
         """Return the points of some teams."""
         counted = (result for number, result in self.results.items() if number not in self.annulled)
         return points(teams, self.matches.values(), counted)
-
-    def notice(self, *, over: bool) -> str:
-        """Return what teams and spectators in the hall should know."""
-        name, rounds = self.league.name, f" of {self.league.rounds}" if self.league.rounds else ""
-        if over:  # who has won is in /game/league: the hall shows that when the tape of the last game has
-            return f"{name} is over"[:MAX_TEXT_LENGTH]
-        if not self.round:
-            return f"{name} begins when the teams are here"
-        if self.league.format is LeagueFormat.LADDER:
-            return f"{name}: your next table follows"
-        return f"{name}: round {self.round}{rounds}, your table follows"
 
     def rating(self, team: str) -> Rating:
         """Return how good a team is, also one that has not played."""

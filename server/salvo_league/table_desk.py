@@ -68,7 +68,6 @@ class TableDesk:
         self._game = 0  # that the times are of
         self._progress: object = None  # of its lobby
         self._hall_since = 0.0
-        self._notice: tuple[int, str] = (0, "")  # the game and the text that was announced last
         self._sent: m.HostCommand | None = None
         self._sent_at = 0.0
         self._left = 0  # the lobby that makes way for a new one
@@ -116,12 +115,6 @@ class TableDesk:
         """Whether a result is shown that is none of the league's."""
         return self.view.state is State.OVER and self.view.over_seconds != OVER_SECONDS and bool(self.view.winners)
 
-    def was_announced(self, text: str) -> bool:
-        """Whether a text was announced in this game."""
-        if self.view.hosted is not None and self.view.hosted.text == text:
-            self._notice = self.view.game, text
-        return self._notice == (self.view.game, text)
-
     def is_set(self, settings: m.NextGame) -> bool:
         """Whether the table has taken these settings."""
         return self.view.hosted == m.HostActed(self._host, HostAction.SET, settings=settings)
@@ -166,8 +159,3 @@ class TableDesk:
     def close_hall(self) -> None:
         """Let the lobby make way for a new one, which shows who is here now."""
         self.hall, self._left = 0, self.view.game
-
-    def announce(self, text: str) -> None:
-        """Announce a text once in each game."""
-        if not self.was_announced(text):
-            self.command(HostAction.ANNOUNCE, text=text)

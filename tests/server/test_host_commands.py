@@ -243,7 +243,7 @@ def test_a_match_with_every_command_is_recovered_after_a_crash_at_any_step(tmp_p
         assert (world.table.referee.deadline() is None) == (deadline is None), number
     games[3] = world.journal.game("", 3)
     done = [json.loads(step.text).get("host", {}).get("do") for game in games.values() for step in game.steps]
-    assert set(done) - {None} == set(m.HostAction)
+    assert set(done) - {None} == set(m.HostAction) - {Do.FINISH}  # which is for all tables
     lines = []
     for game in games.values():
         header, steps = repeat_game(game)

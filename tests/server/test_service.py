@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 
@@ -99,22 +98,6 @@ def test_a_retained_message_that_differs_is_put_right_after_the_sweep(edge: Held
     ]
     service.step()
     assert ("/game/winner", b"") in edge.announced
-
-
-def test_a_league_that_an_earlier_server_has_left_is_cleared_where_no_host_has_set_the_lobby(
-    edge: HeldEdge, service: Service
-) -> None:
-    status = connect(edge, service)
-    edge.inbox = [retained_message("/game/league", b"{}"), live("/game/server", status)]
-    service.step()
-    assert edge.cleared == ["/game/league"]
-    status = connect(edge, service)
-    service.tables[""].header = replace(
-        service.tables[""].header, limits=replace(service.tables[""].header.limits, by_host=True)
-    )
-    edge.inbox = [retained_message("/game/league", b"{}"), live("/game/server", status)]
-    service.step()
-    assert edge.cleared == ["/game/league"]
 
 
 def retained_message(topic: str, payload: bytes) -> Inbound:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simulation.game import Contest
 
 #: What stays retained after a reset (SALVO-END-4).
-_STAYS = {"/game/state", "/game/rules", "/game/server", "/players/count", "/players/list"}
+_STAYS = {"/game/state", "/game/rules", "/game/server", "/game/league", "/players/count", "/players/list"}
 
 
 def hold(condition: bool, text: str, *given: object) -> None:
@@ -84,7 +84,7 @@ def _whole_log(contest: Contest, team: Team, referee: Referee) -> None:
 
 def _retained(contest: Contest) -> None:
     table = contest.server.service.tables[""]
-    stored, own = contest.broker.retained, table.retained
+    stored, own = contest.broker.retained, {**table.retained, **contest.server.service.play.retained}
     for topic in sorted(stored.keys() | own.keys()):
         hold(
             stored.get(topic) == own.get(topic), "retained at %s: %s, not %s", topic, stored.get(topic), own.get(topic)

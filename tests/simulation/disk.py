@@ -12,6 +12,7 @@ from typing import Any
 
 from salvo_game.journal_interface import (
     Batch,
+    EveningChanged,
     GameClosed,
     GameConcluded,
     GameOpened,
@@ -121,7 +122,7 @@ class SimJournal(Journal):
         steps: dict[int, list[StepTaken]] = {}
         teams: dict[tuple[int, str], SavedTeam] = {}
         burned: list[Proof] = []
-        sent_through, ended = 0, True
+        sent_through, ended, evening = 0, True, ""
         for record in self._disk.records():
             match record:
                 case GameOpened():
@@ -142,6 +143,8 @@ class SimJournal(Journal):
                 case Progress():
                     sent_through = sent_through if record.sent_through is None else record.sent_through
                     ended = ended if record.ended is None else record.ended
+                case EveningChanged(evening):
+                    pass
                 case _:
                     pass
         latest = {game.table: game for game in games.values()}
@@ -154,7 +157,16 @@ class SimJournal(Journal):
             for game in every_game(self._disk)
             if game.opened not in latest.values() and any(step.id > sent_through for step in game.steps)
         ]
-        return Saved(saved, max(games, default=0), self.last_step, sent_through, ended, iter(burned), former)
+        return Saved(
+            saved,
+            max(games, default=0),
+            self.last_step,
+            sent_through,
+            ended,
+            iter(burned),
+            former,
+            evening=evening,
+        )
 
     def results(self) -> list[Result]:
         """Return what games came to; a database refuses a second result of one."""

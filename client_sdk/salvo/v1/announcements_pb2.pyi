@@ -346,13 +346,13 @@ class Evening(_message.Message):
     matches: _containers.RepeatedCompositeFieldContainer[LeagueMatch]
     rows: _containers.RepeatedCompositeFieldContainer[LeagueStanding]
     phase: str
-    at: int
+    at: float
     resumes: str
     silent: bool
     began: int
     last: int
     withdrawn: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[int] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[float] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class League(_message.Message):
     __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows")
