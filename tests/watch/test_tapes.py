@@ -88,6 +88,15 @@ def test_a_tape_shows_every_salvo_of_the_record_and_its_boards(name: str) -> Non
     assert (tape.game, tape.table) == (replay.header.game, replay.header.rules.table)
 
 
+def test_the_news_of_a_tape_begin_with_the_beginning_of_its_game() -> None:
+    tape = tape_of_log(record())
+    assert tape is not None
+    for _, playing in running(tape):
+        picture = playing.picture()
+        began, names = picture["feed"][-1], {player["name"] for player in picture["players"]}
+        assert (began["kind"], began["game"], set(began["players"])) == ("began", tape.game, names)
+
+
 def test_a_miss_runs_by_a_sinking_is_slow_and_the_decisive_salvo_slower() -> None:
     tape = tape_of_log(record())
     assert tape is not None

@@ -174,7 +174,8 @@ def tape_of(header: Header, steps: Iterable[Step]) -> Tape | None:
 def _cut(header: Header, steps: Iterable[Step]) -> Iterator[Cut]:
     """Yield the game's cuts, without a length: its beginning, every salvo with the boards after it, and its end."""
     snapshots = BoardSnapshots(header)
-    pending: list[News] = [m.TableOpened(header.game), header.rules]
+    # From the lobby on, so that a table that receives it reports the beginning, too.
+    pending: list[News] = [m.StateChanged(State.LOBBY), m.TableOpened(header.game), header.rules]
     for step in steps:
         views = list(snapshots.follow(step))
         for announcement in filter(is_public, step.announcements):
