@@ -72,6 +72,7 @@ def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window
         window.open(f"http://{web}/")
         until(window, says("#headline", "The lobby is open"))
         until(window, says(".watch", "Only this machine reaches this page"))
+        until(window, says(".arrived .join", f"salvo join mqtt://{mqtt} mybot.py"))
         assert window.complaints() == []
         for team in ("red", "blue"):
             null = subprocess.DEVNULL
@@ -195,6 +196,21 @@ def test_on_a_projector_nothing_scrolls_and_on_a_phone_nothing_is_wider_than_it(
         assert width < 700 or tall <= height
         for name in names_of(players):
             assert window.run("return document.body.innerText.includes(arguments[0])", name), (width, name)
+
+
+def test_the_defeated_are_named_in_full_below_the_boards(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    names = ["ann", "bob", "cid", "dan"]
+    say(connection, "/players/list", names)
+    say(connection, "/game/state", "turn")
+    boards = [{"player": name, "rows": _FLEET, "shots": 9, "hits": 1, "out": name == "dan"} for name in names]
+    last = {"player": "ann", "shots": [{"to": "bob", "x": 9, "y": 9, "hit": False}]}
+    seen = {"game": 1, "turn": 9, "at": 0, "player": "bob", "shots": 5, "boards": boards, "last": last}
+    say(connection, "/game/referee", seen)
+    opened(window, web)
+    until(window, says("#fallen", "dan"))
+    cut = "const of = (query) => document.querySelector(query).getBoundingClientRect().bottom;"
+    assert window.run(f"{cut} return of('#fallen') - of('#fallen li')") >= 0
 
 
 def test_the_page_of_a_team_follows_it_and_has_its_board_first(

@@ -179,7 +179,8 @@ function drawBoards() {
   const other = shooter === own ? target : shooter;
   const parts = cast(picture, (own && players.some(({ name }) => name === own) ? [own, other] : [shooter, target]).filter(Boolean), narrow.matches);
   if (narrow.matches) {
-    const first = [mine, target, shooter].map((name) => players.find((player) => player.name === name)).find(Boolean);
+    const last = featured(); // also at the end, which has the board that was hit last
+    const first = [mine, last.target, last.shooter].map((name) => players.find((player) => player.name === name)).find(Boolean);
     parts.large = first?.board ? [first] : [];
     parts.gallery = [...players].sort((a, b) => (b.name === mine) - (a.name === mine) || a.out - b.out);
   }
@@ -265,7 +266,10 @@ function drawLobby() {
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   const needed = lobby?.players ? ` of ${lobby.players}` : "";
   say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
-  document.querySelectorAll(".invitation b").forEach(fit);
+  const join = find("join"); // stands with the teams while a place is free
+  const home = find("lobby").querySelector(players.length < (lobby?.players ?? 2) ? ".arrived" : ".invitation");
+  if (join.parentElement !== home) home.append(join);
+  document.querySelectorAll(".watch b, .join b").forEach(fit);
   inColumns(players.length);
   find("roster").classList.remove("matches");
   fill(find("roster"), JSON.stringify(players.map(({ name, placed }) => [name, placed, ships])), () =>
@@ -358,7 +362,7 @@ function drawSide() {
   fill(find("result-list"), JSON.stringify(result), () =>
     result.slice(0, PLACES).map((player) => {
       const rate = player.shots ? `${Math.round((100 * player.hits) / player.shots)} %` : "";
-      const told = make("span", "figures", player.hits === null ? "" : counted(player.hits, "hit"), make("i", "", rate));
+      const told = make("span", "figures", make("span", "", player.hits === null ? "" : counted(player.hits, "hit")), make("i", "", rate));
       return make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name), told);
     }),
   );
