@@ -198,6 +198,41 @@ def test_on_a_projector_nothing_scrolls_and_on_a_phone_nothing_is_wider_than_it(
             assert window.run("return document.body.innerText.includes(arguments[0])", name), (width, name)
 
 
+def test_a_lobby_announces_a_start_only_where_two_fleets_are_complete(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    opened(window, rude[1])
+    word = (
+        "return import('./static/words.js').then(({ atZero }) => atZero(arguments[0].map((placed) => ({placed})), 5))"
+    )
+    starts, places = "the game starts in", "left to place ships"
+    for placed, expected in (
+        ([5], ""),
+        ([], ""),
+        ([2], places),
+        ([5, 0], places),
+        ([5, 5], starts),
+        ([5, 5, 1], starts),
+    ):
+        assert window.run(word, placed) == expected
+
+
+def test_chances_are_whole_percents_that_add_up_to_100(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    a_game(connection)
+    opened(window, web)
+    rounded = "return import('./static/words.js').then(({ percents }) => percents(arguments[0]))"
+    for shares in ([0.475, 0.525], [0.235, 0.295, 0.235, 0.235], [0.57, 0.43], [1.0, 0.0], [1 / 3] * 3, [0.0, 0.0]):
+        whole = window.run(rounded, shares)
+        assert sum(whole) == round(100 * sum(shares))
+        assert all(abs(percent - 100 * share) < 1 for percent, share in zip(whole, shares, strict=True))
+    until(window, "!document.getElementById('chances').hidden")
+    shown = window.run(
+        "return [...document.querySelectorAll('#chances-list b')].map((each) => parseInt(each.innerText))"
+    )
+    assert sum(shown) == 100
+
+
 def test_the_defeated_are_named_in_full_below_the_boards(window: Browser, rude: tuple[Connection, WebFront]) -> None:
     connection, web = rude
     names = ["ann", "bob", "cid", "dan"]

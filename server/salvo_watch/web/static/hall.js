@@ -8,7 +8,7 @@ import { live } from "./live.js";
 import { play, toggle } from "./sound.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
-import { aiming, champions, hostLine, inLeague, leagueWords, news, outcome, ownLine, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
+import { aiming, atZero, champions, hostLine, inLeague, leagueWords, news, outcome, ownLine, percents, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
 const SPLASH_MS = 7_000;
@@ -108,10 +108,11 @@ function announce(text) {
 // --- clock -----------------------------------------------------------------------------------------------------------
 
 function setClock() {
-  const { state, turn, lobby } = picture;
-  const left = inLeague(picture) ? null : state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? lobby.left_ms : null;
+  const { state, turn, lobby, players, rules } = picture;
+  const word = state === "lobby" ? atZero(players, rules.fleet.length) : "left to fire";
+  const left = inLeague(picture) || !word ? null : state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? lobby.left_ms : null;
   ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
-  say(find("clockword"), state === "lobby" ? "the game starts in" : "left to fire");
+  say(find("clockword"), word);
   tick();
 }
 
@@ -380,21 +381,23 @@ function drawSide() {
 function drawChances() {
   const all = picture.players.filter(({ chance, out }) => chance !== null && !out);
   const racing = all.length > MANY_CHANCES ? [...all].sort((a, b) => b.chance - a.chance).slice(0, BEST_CHANCES) : all;
-  const others = all.reduce((sum, { chance }) => sum + chance, 0) - racing.reduce((sum, { chance }) => sum + chance, 0);
+  const others = all.filter((player) => !racing.includes(player));
   const there = picture.state === "turn" && racing.length > 1;
   show(find("chances"), there);
   if (!there) return;
   const list = find("chances-list");
   fill(list, JSON.stringify([racing.map(({ name }) => name), all.length]), () => [
     ...racing.map((player) => make("li", colourOf(player), badge(player), nameOf(player.name), make("b"))),
-    ...(all.length > racing.length ? [make("li", "others", `${all.length - racing.length} others`, make("b"))] : []),
+    ...(others.length ? [make("li", "others", `${others.length} others`, make("b"))] : []),
   ]);
-  if (all.length > racing.length) say(list.lastChild.lastChild, `${Math.round(others * 100)} %`);
+  const rest = others.length ? [others.reduce((sum, { chance }) => sum + chance, 0)] : [];
+  const words = percents([...racing.map(({ chance }) => chance), ...rest]).map((percent) => `${percent} %`);
+  if (others.length) say(list.lastChild.lastChild, words.at(-1));
   racing.forEach((player, index) => {
     const item = list.children[index];
     item.style.flexGrow = Math.max(0.4, 100 * player.chance);
-    item.title = `${plain(player.name)} ${Math.round(player.chance * 100)} %`;
-    say(item.lastChild, `${Math.round(player.chance * 100)} %`);
+    item.title = `${plain(player.name)} ${words[index]}`;
+    say(item.lastChild, words[index]);
   });
 }
 

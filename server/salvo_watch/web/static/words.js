@@ -80,6 +80,13 @@ export function waiting(players, ships, lobby) {
   return more > 0 ? [`Waiting for ${counted(more, "more team")}`] : ["All fleets are placed"];
 }
 
+// What happens when a lobby's clock is at zero: a game takes two fleets; where only teams are missing, nothing does.
+export function atZero(players, ships) {
+  const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
+  if (complete > 1) return "the game starts in";
+  return complete < players.length ? "left to place ships" : "";
+}
+
 // Whether a lobby is that of a league: the hall where its teams wait, or where it has just ended.
 export const inLeague = ({ state, table, league }) => Boolean(league && state === "lobby" && (league.round || league.over) && !table.split("@")[0]);
 
@@ -144,5 +151,14 @@ export const trouble = (picture, away) => (away ? TROUBLES.away : TROUBLES[pictu
 
 // What the host says to the room: the last line, and whether the table is paused.
 export const hostLine = (picture) => [picture?.host?.paused ? "The host has paused the game." : "", plain(picture?.host?.text || "")].filter(Boolean).join(" ");
+
+// Shares of a whole as percents that add up: those that rounding down takes most from are rounded up.
+export function percents(shares) {
+  const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
+  const exact = shares.map((share) => 100 * share);
+  const left = Math.round(sum(exact)) - sum(exact.map(Math.floor));
+  const most = exact.map((_, index) => index).sort((a, b) => (exact[b] % 1) - (exact[a] % 1));
+  return exact.map((each, index) => Math.floor(each) + most.slice(0, left).includes(index));
+}
 
 export const spoken = (pieces) => pieces.map((piece) => (typeof piece === "string" ? piece : plain(piece.team))).join("");
