@@ -207,7 +207,8 @@ function drawBoards() {
   show(find("fallen"), parts.fallen.length > 0);
   stage.dataset.kind = parts.boards ? "boards" : "cards";
   stage.dataset.size = parts.gallery.length > 16 ? "crowd" : parts.gallery.length > 8 ? "many" : "few";
-  if (!narrow.matches) arrange(stage, parts);
+  if (narrow.matches) delete stage.dataset.mode; // of a window that was wider before
+  else arrange(stage, parts);
 }
 
 const aimsAt = (last, name) => (last?.aims || []).filter(([target]) => target === name).map(([, x, y]) => [x, y]);
@@ -359,7 +360,7 @@ function drawSide() {
   );
   const { players, state } = picture;
   const result = state === "over" ? players.filter((player) => player.place) : [];
-  find("result-list").classList.toggle("many", result.length > 6);
+  find("result-list").classList.toggle("many", result.length > 3);
   fill(find("result-list"), JSON.stringify(result), () =>
     result.slice(0, PLACES).map((player) => {
       const rate = player.shots ? `${Math.round((100 * player.hits) / player.shots)} %` : "";
