@@ -53,7 +53,8 @@ class Badges:
     """The badges of a contest's teams. A team keeps the one that it gets when it is first seen.
 
     It gets what its name alone would give it, unless another team has that colour or emblem; then the next one that the
-    fewest have. So up to twelve teams have each a colour and an emblem of their own.
+    fewest have. So up to twelve teams have each an emblem of their own, and a colour, too, unless one that is called by
+    a colour comes after another that has got it.
     """
 
     def __init__(self) -> None:
