@@ -122,6 +122,7 @@ class GameState:
         removed: by a host.
         sunk: player and ship, by its name in the ruleset.
         boards: the cells that everybody may know, by player, where the rules announce them.
+        turn_times: turns and their milliseconds by player, of those that were seen whole and that nothing stopped.
         won: None while the game is on.
     """
 
@@ -136,7 +137,9 @@ class GameState:
     out: set[str] = field(default_factory=set)
     stats: dict[str, m.PlayerStats] = field(default_factory=dict)
     boards: dict[str, str] = field(default_factory=dict)
+    turn_times: dict[str, tuple[int, int]] = field(default_factory=dict)
     won: m.GameWon | None = None
+    _stopped: bool = False  # by a host, since the turn began
 
     @property
     def last_turn(self) -> int:
@@ -157,6 +160,28 @@ class GameState:
     def places(self) -> dict[str, int]:
         """The places by player; none in an aborted game."""
         return {} if self.aborted else {name: stats.place for name, stats in self.stats.items()}
+
+    def turn_seconds(self, players: Sequence[str]) -> float | None:
+        """Return how long a turn of these players takes, the pause after it included; None before each has had one."""
+        times = [self.turn_times[player] for player in players if player in self.turn_times]
+        if not times or len(times) < len(players):
+            return None
+        return sum(ms / turns for turns, ms in times) / len(times) / 1000
+
+    def begin(self, turn: m.TurnBegan | m.TurnResumed) -> None:
+        """Begin a turn, which ends the one before; the length of a turn that was resumed or paused is not counted."""
+        before, self.turn = self.turn, turn
+        whole = isinstance(before, m.TurnBegan) and isinstance(turn, m.TurnBegan) and not self._stopped
+        if before is not None and whole and turn.turn == before.turn + 1:
+            turns, ms = self.turn_times.get(before.player, (0, 0))
+            _store(self.turn_times, before.player, (turns + 1, ms + max(0, turn.now - before.now)))
+        self._stopped = False
+
+    def take_command(self, acted: m.HostActed) -> None:
+        """Take in what a host did."""
+        self._stopped = self._stopped or acted.paused
+        if acted.do is m.HostAction.REMOVE:
+            _mark(self.removed, acted.team, present=True)
 
     def count(self, result: m.SalvoResolved) -> dict[str, Fate]:
         """Count a salvo; return why players are out with it."""
@@ -185,6 +210,7 @@ class GameState:
     def rejoin(self, lost: GameState) -> None:
         """Go on where a connection was lost; what is retained has arrived again, or will."""
         self.result, self.whole, self.tallies = lost.result, lost.whole, lost.tallies
+        self.turn_times = lost.turn_times | self.turn_times
         self.fates = lost.fates | self.fates
         self.removed |= lost.removed
 
@@ -327,7 +353,7 @@ class TableState:
         lost = self._lost
         if lost.result is not None and turn != lost.turn and not lost.precedes(turn):
             self._lost, changes = GameState(), (GameForgotten(),)
-        self.game.turn = turn
+        self.game.begin(turn)
         return changes if self.game.won is None else (*changes, *self._end())
 
     def _resolve(self, result: m.SalvoResolved) -> Sequence[Change]:
@@ -364,8 +390,7 @@ class TableState:
 
     def _host(self, acted: m.HostActed) -> Sequence[Change]:
         self.hosted = acted
-        if acted.do is m.HostAction.REMOVE:
-            _mark(self.game.removed, acted.team, present=True)
+        self.game.take_command(acted)
         return ()
 
     # --- topics without an announcement ---------------------------------------------------------------------------

@@ -1,11 +1,19 @@
-"""How long a game will take, before it is played: turns by ruleset and number of teams."""
+"""How long a game will take, and how long one in play still will: turns by ruleset and number of teams.
+
+All screens take it from :func:`time_left`, so that they show the same words.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from math import exp, log
 from statistics import NormalDist
-from typing import Final
+from typing import Final, NamedTuple
+
+from salvo.rules import RuleBook, Sinkings
+from salvo.table_state import TableState
 
 #: Turns of a game, all teams together, by ruleset and number of teams: means of hunters against each other. Between
 #: two numbers, and beyond the last, a power of the number of teams is close enough. Measured; a test plays some again.
@@ -22,6 +30,13 @@ TURNS: Final[dict[str, dict[int, int]]] = {
 }
 #: Standard deviation of the turns of a game of two to four, as a part of their mean; measured likewise.
 SPREAD: Final = 0.22
+#: Fleets afloat beside the strongest, and a ship for each team, with which one figure is within 30 % for most games; with
+#: fewer, chance decides.
+_ONE_FIGURE: Final = 1.75
+#: What is left, as parts of that figure, in four of five games with fewer; and with the last ones, or where
+#: nobody learns what sinks, in two of three.
+_FEW: Final = (0.5, 1.5)
+_LAST: Final = (0.4, 2.0)
 
 
 def turns_of(rules: str, teams: int) -> int | None:
@@ -47,3 +62,64 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{max(1, round(seconds))} s"
     return f"{seconds / 3600:.1f} hours" if minutes >= 90 else f"{minutes} minutes" if minutes > 1 else "a minute"
+
+
+class TimeLeft(NamedTuple):
+    """How long something will still take, in seconds.
+
+    Attributes:
+        low: equal to ``high`` where one figure is good enough.
+    """
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Return it for people, such as ``about 4 minutes left`` or ``4 to 7 minutes left``."""
+        if self.high < 60:
+            return "less than a minute left"
+        if self.low < 60:
+            return f"less than {duration(60 * (self.high // 60 + 1))} left"
+        unit, seconds, places = ("hours", 3600, 1) if self.high >= 90 * 60 else ("minutes", 60, 0)
+        low, high = (f"{value / seconds:.{places}f}" for value in self)
+        return f"about {duration(self.high)} left" if low == high else f"{low} to {high} {unit} left"
+
+
+def time_left(book: RuleBook, afloat: Sequence[int], turns: int, turn_seconds: float) -> TimeLeft | None:
+    """Return how long a game in play will still take; None where nobody knows, as by a ruleset of one's own.
+
+    The more has sunk, the more counts what is afloat: a game of the teams that are still in takes its mean, by the part
+    of the rivals' ships that is afloat to a power that was fitted to played games, near 1 for the last two of two teams
+    and small among many, who have a long hunt for single ships. Before that counts the mean less the turns played.
+
+    Args:
+        afloat: ships, by team, of all that began; of a team that is out none, and as far as they are announced.
+        turns: those that are over, of all teams.
+        turn_seconds: how long a turn takes, with the pause after it.
+    """
+    teams, whole = len(afloat), len(book.fleet)
+    still_in = max(2, sum(ships > 0 for ships in afloat))
+    mean, rest = turns_of(book.name, teams) if teams > 1 else None, turns_of(book.name, still_in)
+    if mean is None or rest is None:
+        return None
+    to_sink = max(1, sum(afloat) - max(afloat))
+    unharmed = to_sink / whole / (teams - 1)
+    by_ships = rest * (to_sink / whole / (still_in - 1)) ** (1 / still_in + 1 / teams)
+    left = turn_seconds * (unharmed * max(mean - turns, by_ships / 4) + (1 - unharmed) * by_ships)
+    announced = book.sinkings is Sinkings.TOLD
+    if announced and (turns < mean / 2 if unharmed == 1 else to_sink >= max(_ONE_FIGURE * whole, teams)):
+        return TimeLeft(left, left)
+    low, high = _FEW if announced and to_sink > 2 else _LAST
+    return TimeLeft(low * left, high * left)
+
+
+def time_left_at(table: TableState) -> TimeLeft | None:
+    """Return how long the game at a table will still take; None where none is played, or little is known of it."""
+    turn, game = table.playing, table.game
+    seconds = game.turn_seconds([name for name in table.names if name not in game.out])
+    if turn is None or seconds is None:
+        return None
+    lost = Counter(player for player, _ in game.sunk)
+    ships = len(table.book.fleet)
+    afloat = [0 if name in game.out else max(0, ships - lost[name]) for name in table.names]
+    return time_left(table.book, afloat, max(game.last_turn, turn.turn - 1), seconds)

@@ -15,7 +15,6 @@ from salvo_lab.commands.play import play
 from salvo_server.referee_view import Charts, snapshot
 from salvo_watch.web.chances import Race, chances
 from salvo_watch.web.commentary import Salvo, Standing, comment
-from salvo_watch.web.picture import Course
 
 
 def standing(out: str = "", **afloat: int) -> Standing:
@@ -109,11 +108,6 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> list[list[m.RefereeView]]
     ]
     CliRunner().invoke(play, words, catch_exceptions=False)
     return [views_of(file) for file in sorted(folder.iterdir())]
-
-
-def test_a_cell_hit_by_several_players_counts_once_for_the_games_length() -> None:
-    boards = tuple(m.RefereeBoard(name, ("aA.", "*BB"), 9, 7, out=False) for name in ("ann", "bob"))
-    assert Course.of(m.RefereeView(1, 4, 0, "ann", 5, boards)).hits == 6
 
 
 def test_chances_to_win_add_up_to_1_are_repeatable_and_follow_the_ships_left(games: list[list[m.RefereeView]]) -> None:

@@ -27,7 +27,7 @@ from salvo.table_state import (
 from salvo.topics import Address
 from salvo_display.boards.text_boards import OUT
 from salvo_server.console.commands import Offer, offers
-from salvo_server.game_lengths import duration, turns_of
+from salvo_server.game_lengths import TimeLeft, time_left_at
 from salvo_server.headlines import headline
 
 #: What is read of every table.
@@ -73,7 +73,6 @@ class HostedTable:
         self._clock = TurnClock()
         self._length = TurnLength()
         self._began = 0.0  # the turn
-        self._first: m.TurnBegan | m.TurnResumed | None = None  # the first turn of the game that was seen
 
     def receive(self, news: m.Announcement | Fact | NewConnection, now: float, *, retained: bool) -> None:
         """Take in what was said of the table."""
@@ -82,8 +81,6 @@ class HostedTable:
         if isinstance(news, (m.TurnBegan, m.TurnResumed)):
             self._clock.begin(news, now, retained=retained)
             self._began = now
-            if self._first is None or self._first.game != news.game:
-                self._first = news
         for change in self.state.apply(news):
             match change:
                 case SalvoCounted(result):
@@ -105,25 +102,15 @@ class HostedTable:
 
     # --- what is shown
 
-    @property
-    def turns_left(self) -> tuple[int, float] | None:
-        """How many turns are likely still to come, and how long one takes; None while that is not known."""
-        turn, first = self.state.playing, self._first
-        foreseen = turns_of(self.state.book.name, len(self.state.names)) if len(self.state.names) > 1 else None
-        if turn is None or first is None or foreseen is None or turn.turn <= first.turn:
-            return None
-        return max(0, foreseen - turn.turn), (turn.now - first.now) / 1000 / (turn.turn - first.turn)
-
     def picture(self) -> dict[str, Any]:
         """Return what is shown of the table."""
-        state, left = self.state, self.turns_left
-        time_left = "" if not left or not left[0] else f"about {duration(left[0] * left[1])} left"
+        state, left = self.state, time_left_at(self.state)
         return {
             "table": self.name,
             "state": state.state or "",
             "headline": headline(state) if state.state is not None else "",
             "online": state.status is None or state.status.online,
-            "left": time_left,
+            "left": "" if left is None else str(left),
             "ends": None if state.playing is None or state.paused else round(self._clock.ends * 1000),
             "teams": [self._team(name, self._teams[name]) for name in state.names],
             "commands": [offer._asdict() for offer in self.offers],
@@ -235,7 +222,7 @@ def _league_lines(league: m.LeagueShown) -> list[str]:
     state = (
         "over" if league.over else f"round {league.round}{rounds}" if league.round else "begins when the teams are here"
     )
-    left = f", about {duration(league.left)} left for the evening" if league.left else ""
+    left = f", {TimeLeft(league.left, league.left)} for the evening" if league.left else ""
     first = [f"{row.place}. {row.team}, {row.points / 1000:g} points" for row in league.rows[:3]]
     return [f"{league.name}: {state}{left}", *map(_match_line, () if league.over else league.matches), *first]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from salvo import messages as m
 from salvo_display.web_page.badges import Badge, Badges
-from salvo_server.game_lengths import duration
+from salvo_server.game_lengths import TimeLeft
 
 
 def league_picture(league: m.LeagueShown, badges: Badges) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def league_picture(league: m.LeagueShown, badges: Badges) -> dict[str, Any]:
         "round": league.round,
         "rounds": league.rounds,
         "over": league.over,
-        "left": "" if not league.left else f"about {duration(league.left)} left",
+        "left": "" if not league.left else str(TimeLeft(league.left, league.left)),
         "matches": [
             {"table": match.table, "places": list(match.places), "teams": _named(match.teams, of)}
             for match in league.matches

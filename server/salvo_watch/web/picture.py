@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from salvo import messages as m
 from salvo.messages import State
@@ -18,6 +18,7 @@ from salvo.table_state import TableState, TurnClock
 from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
 from salvo_display.web_page.badges import Badge, Badges
+from salvo_server.game_lengths import time_left_at
 from salvo_watch.web.chances import Chances, Race
 from salvo_watch.web.commentary import Salvo, Standing, comment
 
@@ -27,8 +28,6 @@ _ANY_NUMBER: Final = m.Limits().most_players
 OLD_CHANCES: Final = 3
 MAX_FEED: Final = 12
 MAX_CHAT: Final = 30
-#: Turns of each team after which it is said how long a game will take.
-_TURNS_SEEN: Final = 3
 #: Teams of the standings that a picture has.
 MAX_STANDINGS: Final = 40
 #: A time to place ships that has passed for so long without a game has begun none.
@@ -44,26 +43,13 @@ class Scene:
     chances: Chances | None = None
 
 
-class Course(NamedTuple):
-    """Where a game was, by the server's clock; ``hits`` are cells of ships that have been hit."""
-
-    turn: int
-    at: int
-    hits: int
-
-    @classmethod
-    def of(cls, view: m.RefereeView) -> Course:
-        # Cells, and not the players' hits: several may hit the same cell, where nobody learns which shots hit.
-        return cls(view.turn, view.at, sum(letter.isupper() for board in view.boards for letter in "".join(board.rows)))
-
-
 class Screen:
     """What is shown of a table; :class:`~salvo_watch.web.tables.Table` changes it.
 
     Attributes:
         table: how the table stands, as it is shown.
         boards: whether the picture of a game is made from the referee's view: for commentators, and on a tape.
-        view: the referee's view, and ``first`` where the game was in the first one.
+        view: the referee's view, and ``first`` the first one of the game.
         notice: the host's last announcement in this game.
         placing_ends: when the time to place ships is over; None where it does not run.
         players_wanted: with how many teams the game of the lobby begins at once; None where it waits for no number.
@@ -77,7 +63,7 @@ class Screen:
         self.clock = TurnClock()
         self.scene = Scene()
         self.view: m.RefereeView | None = None
-        self.first: Course | None = None
+        self.first: m.RefereeView | None = None
         self.feed: deque[dict[str, Any]] = deque(maxlen=MAX_FEED)
         self.chat: deque[m.ChatPublished] = deque(maxlen=MAX_CHAT)
         self.notice = ""
@@ -175,7 +161,7 @@ class Screen:
             "last": None if scene.salvo is None else scene.salvo._asdict(),
             "comment": scene.comment,
             "feed": list(self.feed),
-            "seconds_left": self._seconds_left() if playing else None,
+            "left": "" if not playing or (left := time_left_at(self.table)) is None else str(left),
             "seconds": self._seconds(),
             "winners": list(self._winners),
             "aborted": game.aborted,
@@ -251,22 +237,6 @@ class Screen:
         """Return how long the game has taken; None if its beginning was not seen."""
         begun = self.first if self.view is not None else None
         return None if self.view is None or begun is None or begun.turn else round((self.view.at - begun.at) / 1000)
-
-    def _seconds_left(self) -> int | None:
-        """Return how long the game will take if hits come as they have so far; None while that says little.
-
-        The winner's own fleet is taken to be half afloat at the end.
-        """
-        view, first = self.view, self.first
-        if view is None or first is None or view.game != self.table.game.number:
-            return None
-        now, players = Course.of(view), len(view.boards)
-        turns, hits = now.turn - first.turn, now.hits - first.hits
-        cells = sum(ship.length for ship in self.table.book.fleet)
-        if turns < _TURNS_SEEN * players or hits < cells / 2 or self.table.book.ending != "last_afloat":
-            return None
-        left = max(0.0, cells * (players - 0.5) - now.hits) * turns / hits
-        return round(left * (now.at - first.at) / turns / 1000)
 
     def _rules(self) -> dict[str, Any]:
         book = self.table.book

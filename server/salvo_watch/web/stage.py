@@ -57,13 +57,13 @@ class Playing:
             self.next_at += cut.ms / 1000
 
     def picture(self) -> dict[str, Any]:
-        """Return the picture of the moment; the clock and an estimate of the rest say nothing here."""
+        """Return the picture of the moment; the clock and the time left say nothing here."""
         cut = self.tape.cuts[self._shown - 1]
         picture = self.table.picture(cut.at / 1000)
         if picture["turn"] is not None:
             picture["turn"] |= {"left_ms": None, "whole_ms": None}
         of = {"table": self.tape.table, "ended": self.tape.ended, "at": cut.at, "ms": cut.ms}
-        return {**picture, "seconds_left": None, "tape": of}
+        return {**picture, "left": "", "tape": of}
 
 
 class Stage:

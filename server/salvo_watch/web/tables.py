@@ -29,7 +29,7 @@ from salvo.table_state import (
 from salvo_display.web_page.badges import Badges
 from salvo_game.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.commentary import Salvo
-from salvo_watch.web.picture import Course, Scene, Screen, out_of
+from salvo_watch.web.picture import Scene, Screen, out_of
 
 #: The time to place ships until the rules are known.
 _PLACING_SECONDS: Final = 60
@@ -213,7 +213,7 @@ class Table:
         if before is not None and before.game != view.game:
             before = None
         if before is None:
-            self.screen.first = Course.of(view)
+            self.screen.first = view
         self.screen.view = view
         if last is not None and (before is None or before.turn < view.turn):
             aims = tuple((shot.target, shot.x, shot.y, shot.hit) for shot in last.shots)

@@ -106,14 +106,14 @@ export function champions({ name, rows }) {
 
 // How far a game is: who leads, its turn, the ships that are left in all, and how long it will take.
 export function progress(picture) {
-  const { state, turn, players, rules, seconds_left } = picture;
+  const { state, turn, players, rules, left } = picture;
   if (state !== "turn") return [];
   const { first, by } = lead(picture);
   const leads = by && first.length <= MANY ? [...joined(first), ` ${first.length > 1 ? "lead" : "leads"} by ${by}`] : [];
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
-  if (seconds_left !== null) parts.push(seconds_left < 90 ? "about a minute left" : `about ${Math.round(seconds_left / 60)} minutes left`);
+  if (left) parts.push(left);
   return [...leads, [...(leads.length ? [""] : []), ...parts].join(" · ")];
 }
 
