@@ -30,10 +30,10 @@ TURNS: Final[dict[str, dict[int, int]]] = {
 }
 #: Standard deviation of the turns of a game of two to four, as a part of their mean; measured likewise.
 SPREAD: Final = 0.22
-#: Fleets afloat beside the strongest, and a ship for each team, with which one figure is within 30 % for most games; with
-#: fewer, chance decides.
+#: With so many fleets afloat beside the strongest, and a ship for each team, one figure is within 30 % for most games;
+#: with fewer, chance decides.
 _ONE_FIGURE: Final = 1.75
-#: What is left, as parts of that figure, in four of five games with fewer; and with the last ones, or where
+#: What is left, as parts of that figure, in about four of five games with fewer; and with the last ones, or where
 #: nobody learns what sinks, in two of three.
 _FEW: Final = (0.5, 1.5)
 _LAST: Final = (0.4, 2.0)
