@@ -44,7 +44,9 @@ def play_league(
             else:
                 cells.act(output)
         cells.seat(director.seats(), last=director.over)
-        shown = league_shown(director.book, director.host, director.rules, time.time(), over=director.over)
+        shown = league_shown(
+            director.book, director.host, director.rules, time.time(), director.teams, over=director.over
+        )
         cells.report(LEAGUE.write(shown))
         waiting(director.waiting, director.busy())
 

@@ -19,13 +19,16 @@ MOST_ROWS: Final = 64
 MAX_BYTES: Final = 14 * 1024
 
 
-def league_shown(book: LeagueState, host: str, rules: str, epoch: float, *, over: bool) -> m.LeagueShown:
+def league_shown(
+    book: LeagueState, host: str, rules: str, epoch: float, here: Sequence[str] = (), *, over: bool
+) -> m.LeagueShown:
     """Return the round, its matches and the table; so many matches as a message has room for.
 
     Args:
         host: who runs it.
         rules: the ruleset of its tables; empty until it is known.
         epoch: seconds since 1970.
+        here: the teams that have come, who are the table before the first round.
     """
     rows, matches = book.rows(), _matches(book)
     tables = {line.assigned: place for place, line in book.assigned.items()}
@@ -35,7 +38,7 @@ def league_shown(book: LeagueState, host: str, rules: str, epoch: float, *, over
         round=book.round,
         rounds=book.league.rounds,
         over=over,
-        teams=len(rows),
+        teams=len(rows) if book.round else len(here),
         left=None if over else _seconds_left(book, rules, matches, epoch),
         matches=tuple(
             m.LeagueMatch(
@@ -48,7 +51,9 @@ def league_shown(book: LeagueState, host: str, rules: str, epoch: float, *, over
         rows=tuple(
             m.LeagueStanding(row.place, row.name, round(1000 * row.points), row.games, row.wins)
             for row in rows[:MOST_ROWS]
-        ),
+        )
+        if book.round
+        else tuple(m.LeagueStanding(1, team, 0, 0, 0) for team in here[:MOST_ROWS]),
     )
     while shown.matches and len(LEAGUE.write(shown)) > MAX_BYTES:
         shown = replace(shown, matches=shown.matches[:-1])

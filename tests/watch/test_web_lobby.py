@@ -99,3 +99,13 @@ def test_the_clock_of_a_lobby_is_the_servers_whatever_a_host_does(players: int |
     contest.publish([Publication(topic, payload, True) for topic, payload in payloads], retained=True)
     assert not contest.clock_is_right()
     assert contest.picture["lobby"]["players"] == (players if players != 64 else None)
+
+
+def test_a_lobby_in_which_no_game_begins_by_itself_has_no_clock() -> None:
+    contest = Contest(Limits())
+    contest.join("ann")
+    assert contest.front.picture()["lobby"]["left_ms"] is not None
+    contest.table.referee.configure(7, Limits(held=True))
+    contest.host(HostAction.NEXT)
+    contest.join("ann", "bob")
+    assert contest.front.picture()["lobby"]["left_ms"] is None

@@ -90,3 +90,35 @@ def test_a_league_is_shown_at_every_table_once_the_wall_has_run_its_best_tape(fr
     assert shown["rows"][0]["emblem"] == shown["matches"][0]["teams"][1]["emblem"]
     front.receive("/game/league", b"")
     assert front.picture("t1")["league"] is None
+
+
+def test_a_break_is_shown_at_once_and_a_podium_when_the_last_tape_has_been_shown(front: Front) -> None:
+    front.receive("/game/state", b"turn", retained=True)
+    cup = m.EveningShown("desk", "cup", 2, 2, rows=(m.LeagueStanding(1, "ann", 1500, 2, 1),), phase=m.Phase.ROUND)
+    front.receive("/game/league", EVENING.write(cup))
+    end_a_game(front)
+    final = replace(cup, over=True, phase=m.Phase.FINAL, rows=(m.LeagueStanding(1, "bob", 2500, 2, 2),))
+    front.receive("/game/league", EVENING.write(final))
+    shown = front.picture()
+    assert (shown["evening"]["phase"], shown["league"]["over"]) == ("round", False)
+    front.receive("/game/league", EVENING.write(replace(final, phase=m.Phase.BREAK, resumes=m.Phase.FINAL)))
+    shown = front.picture()
+    assert (shown["evening"]["phase"], shown["evening"]["resumes"], shown["league"]["over"]) == (
+        "break",
+        "round",
+        False,
+    )
+    front.receive("/game/league", EVENING.write(final))
+    front.loop.run_to(LATEST_SECONDS)
+    shown = front.picture()
+    assert (shown["evening"]["phase"], shown["league"]["rows"][0]["name"]) == ("final", "bob")
+
+
+def test_a_leagues_table_is_the_only_one_while_it_is_the_latest_thing(front: Front) -> None:
+    front.standings("stray")
+    assert front.picture()["standings"]
+    front.receive("/game/league", EVENING.write(m.EveningShown("desk", "cup", 1, phase=m.Phase.ROUND)))
+    assert front.picture()["standings"] == []
+    front.receive("/game/league", EVENING.write(m.EveningShown(phase=m.Phase.FREE)))
+    assert front.picture()["league"] is None
+    assert front.picture()["standings"]

@@ -1,17 +1,34 @@
-"""How a league stands, as a page draws it."""
+"""What is on, and how a league stands, as a page draws it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from salvo import messages as m
 from salvo_display.web_page.badges import Badge, Badges
 from salvo_server.game_lengths import TimeLeft
 
+#: Phases that tell no result, so that they are shown at once.
+_AT_ONCE: Final = (m.Phase.ARRIVALS, m.Phase.BREAK, m.Phase.FREE, m.Phase.OVER)
 
-def league_picture(league: m.LeagueShown, badges: Badges) -> dict[str, Any]:
-    """Return the round, its matches and the table, JSON-ready, each team with its badge."""
+
+def evening_picture(shown: m.EveningShown, newest: m.EveningShown, badges: Badges) -> dict[str, Any]:
+    """Return what is on, and the league's round, its matches and the table, JSON-ready, each team with its badge.
+
+    Args:
+        shown: as far as the tapes of its games have been shown.
+        newest: as it is now.
+    """
+    phase = newest.phase if newest.phase in _AT_ONCE else shown.phase
+    resumes = shown.resumes or shown.phase if phase is m.Phase.BREAK else None
+    return {
+        "evening": {"phase": phase, "resumes": resumes, "silent": newest.silent, "at": shown.at},
+        "league": _league(shown, badges) if shown.name else None,
+    }
+
+
+def _league(league: m.EveningShown, badges: Badges) -> dict[str, Any]:
     names = {row.team for row in league.rows}.union(*(match.teams for match in league.matches))
     of = badges.of(names)
     return {

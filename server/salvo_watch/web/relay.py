@@ -27,7 +27,7 @@ from salvo_display.web_page.badges import Badges
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
-from salvo_watch.web.league import league_picture
+from salvo_watch.web.league import evening_picture
 from salvo_watch.web.picture import table_of_standings
 from salvo_watch.web.stage import LATEST_SECONDS, Playing, Stage
 from salvo_watch.web.tables import Arrived, Table, read
@@ -160,7 +160,7 @@ class Source:
         reached: whether it is there.
         statuses: of its server's tables, by place.
         standings: of the evening.
-        league: that is played there; None for none.
+        evening: what is on there.
     """
 
     def __init__(self, cell: str, connection: Connection, users: ScreenUsers) -> None:
@@ -168,7 +168,7 @@ class Source:
         self.reached = False
         self.statuses: dict[str, m.ServerStatus] = {}
         self.standings: Late[tuple[m.Standing, ...]] = Late(())
-        self.league: Late[m.LeagueShown | None] = Late(None)
+        self.evening: Late[m.EveningShown] = Late(m.EveningShown())
         self.connection, self._users = connection, users
         self._known: set[str] = set()  # tables that are followed
 
@@ -291,7 +291,6 @@ class Relay:
         now = self._loop.time()
         source.statuses.clear()
         source.standings.receive((), self._untold_of(source))
-        source.league.receive(None, self._untold_of(source))
         self._release(source)
         for name in self.tables.keys() & self._of(source):
             self.tables[name].receive(Arrived(NewConnection()), now)
@@ -347,12 +346,12 @@ class Relay:
         match arrived.news:
             case m.StandingsShown(evening=evening):
                 source.standings.receive(evening.rows, untold)
-            case m.LeagueShown() as league:
-                source.league.receive(league, untold)
+            case m.EveningShown() as evening_shown:
+                source.evening.receive(evening_shown, untold)
             case Fact(address) if address.topic is topics.STANDINGS:
                 source.standings.receive((), untold)
             case Fact(address) if address.topic is topics.LEAGUE:
-                source.league.receive(None, untold)
+                source.evening.receive(m.EveningShown(), untold)
             case _:
                 return False
         self._release(source)
@@ -360,7 +359,7 @@ class Relay:
 
     def _release(self, source: Source) -> None:
         """Show results whose games have been shown."""
-        if source.standings.release(self._untold) | source.league.release(self._untold):
+        if source.standings.release(self._untold) | source.evening.release(self._untold):
             for name in self._of(source):
                 self._draw(name)
 
@@ -379,10 +378,10 @@ class Relay:
             self._tell(game)
             return
         now, source, wall = self._loop.time(), self._sources[cell_of(game.place)], place_of("", cell_of(game.place))
-        league = source.league.newest
-        if league is not None and game.place != wall:
+        evening = source.evening.newest
+        if evening.name and game.place != wall:
             self._untold[game].add(wall)
-            self._stage(wall).offer(tape, now, round_=league.round + 1)
+            self._stage(wall).offer(tape, now, round_=evening.round + 1)
             self._draw(wall)
         self._stage(game.place).offer(tape, now)
         self._draw(game.place)
@@ -520,9 +519,12 @@ class Relay:
         else:
             table = self._on_page(page)
             picture = {**table.picture(self._loop.time(), withheld=self._withheld(table)), "tape": None}
-        picture["standings"] = table_of_standings(source.standings.shown, self.badges)
-        league = None if source.league.shown is None else league_picture(source.league.shown, self.badges)
-        return {**picture, "league": league, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
+        shown = source.evening.shown
+        # While a league is the latest thing, its table is the only one: stray games never mix in.
+        standings = () if shown.name else source.standings.shown
+        picture |= evening_picture(shown, source.evening.newest, self.badges)
+        picture["standings"] = table_of_standings(standings, self.badges)
+        return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
 
     def _withheld(self, table: Table) -> bool:
         """Whether a table's game is decided, and a tape is to show how."""

@@ -181,6 +181,8 @@ class Table:
             self.screen.feed.appendleft(began)
 
     def _host(self, acted: m.HostActed, now: float, *, retained: bool) -> None:
+        if acted.do is m.HostAction.RESUME:
+            self.screen.notice = ""
         self.screen.notice = acted.text or self.screen.notice
         if retained:
             return
@@ -196,6 +198,7 @@ class Table:
         rules, ends = self.shown.rules, self.screen.placing_ends
         seconds = _PLACING_SECONDS if rules is None else rules.placing_clock_seconds
         if seconds is None or self.shown.paused:
+            self.screen.placing_ends = None
             return
         if ends is None or now > ends:
             self._placing_began, ends = now, now

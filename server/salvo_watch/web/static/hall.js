@@ -8,7 +8,7 @@ import { live } from "./live.js";
 import { play, toggle } from "./sound.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
-import { aiming, atZero, champions, hostLine, inLeague, leagueWords, news, outcome, ownLine, percents, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
+import { aiming, atZero, awaited, champions, eveningWords, hostLine, inLeague, news, outcome, ownLine, percents, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
 const SPLASH_MS = 7_000;
@@ -58,11 +58,13 @@ const show = (element, is) => {
 // --- headline --------------------------------------------------------------------------------------------------------
 
 function headline() {
-  const { state, turn, last, winners, players, rules, withheld, game } = picture;
+  const { state, turn, last, winners, players, rules, withheld, game, evening, host } = picture;
   if (withheld) return [`Game ${game} is over`];
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
-  if (state === "lobby") return leagueWords(picture) || waiting(players, rules.fleet.length, picture.lobby);
+  if (evening.phase === "break" && state !== "over" && !picture.tape) return ["Break"];
+  if (state === "lobby") return eveningWords(picture) || waiting(players, rules.fleet.length, picture.lobby);
   if (state === "over") return winners.length ? victory(picture) : [picture.aborted ? "The host has ended the game" : "The game is over"];
+  if (host.paused && !picture.tape) return ["The game is paused"];
   const told = outcome(last);
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
   if (told && (!aims || performance.now() < outcomeUntil)) return told;
@@ -265,6 +267,7 @@ function drawLobby() {
   const { players, rules, lobby, league } = picture;
   const ships = rules.fleet.length;
   if (inLeague(picture)) return drawRound(league);
+  if (awaited(picture)) return drawArrivals(league.rows);
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   const needed = lobby?.players ? ` of ${lobby.players}` : "";
   say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
@@ -282,6 +285,14 @@ function drawLobby() {
       return make("li", `team ${colourOf(player)}${done ? " complete" : ""}`, badge(player), nameOf(player.name), told);
     }),
   );
+}
+
+// Who has come to a league that has not begun; its teams may be at other tables meanwhile.
+function drawArrivals(rows) {
+  say(find("roster-count"), rows.length ? `${counted(rows.length, "team")} here` : "Nobody is here yet");
+  inColumns(rows.length);
+  find("roster").classList.remove("matches");
+  fill(find("roster"), JSON.stringify(["here", rows]), () => rows.map((team) => make("li", `team complete ${colourOf(team)}`, badge(team), nameOf(team.name))));
 }
 
 // More than `most` lines stand in two columns, and many more in three or four.

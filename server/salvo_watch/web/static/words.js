@@ -90,10 +90,17 @@ export function atZero(players, ships) {
 // Whether a lobby is that of a league: the hall where its teams wait, or where it has just ended.
 export const inLeague = ({ state, table, league }) => Boolean(league && state === "lobby" && (league.round || league.over) && !table.split("@")[0]);
 
-export function leagueWords(picture) {
+// Whether a league has not begun, at the table where its teams come in.
+export const awaited = ({ evening, league, table }) => Boolean(league && evening.phase === "arrivals" && !table.split("@")[0]);
+
+// What a lobby says of the evening, where that is more than who is there.
+export function eveningWords(picture) {
+  const { league, evening } = picture;
+  if (evening.phase === "over" && !(league && inLeague(picture))) return ["The evening is over"];
+  if (awaited(picture)) return [`${plain(league.name)} begins when the teams are here`];
   if (!inLeague(picture)) return null;
-  const { round, rounds, over } = picture.league;
-  return over ? champions(picture.league) : [`Round ${round}${rounds ? ` of ${rounds}` : ""}`];
+  const { round, rounds, over } = league;
+  return over ? champions(league) : [`Round ${round}${rounds ? ` of ${rounds}` : ""}`];
 }
 
 // Who has won a league, and by how many points.
@@ -150,7 +157,13 @@ const TROUBLES = {
 export const trouble = (picture, away) => (away ? TROUBLES.away : TROUBLES[picture?.trouble] || "");
 
 // What the host says to the room: the last line, and whether the table is paused.
-export const hostLine = (picture) => [picture?.host?.paused ? "The host has paused the game." : "", plain(picture?.host?.text || "")].filter(Boolean).join(" ");
+export function hostLine(picture) {
+  if (!picture) return "";
+  const { evening, host, league } = picture;
+  const paused = evening.phase === "break" ? "" : host.paused ? "The host has paused the game." : "";
+  const silent = evening.silent && league ? `${plain(league.name)} waits: its program does not answer. Games that are on go on.` : "";
+  return [paused, silent, plain(host.text || "")].filter(Boolean).join(" ");
+}
 
 // Shares of a whole as percents that add up: those that rounding down takes most from are rounded up.
 export function percents(shares) {
