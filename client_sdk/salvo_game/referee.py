@@ -155,9 +155,11 @@ class Referee:
 
     @property
     def next_differs(self) -> bool:
-        """Whether the next lobby has other limits or rules than this game."""
-        following = self._next
-        return (following.limits, following.book) != (self.limits, self.book)
+        """Whether the operator has set other limits or rules for the next lobby than for this game."""
+        following, now = self._following, self.limits
+        if now.by_host:
+            return following.book != self.book
+        return (replace(following.limits, held=now.held), following.book) != (now, self.book)
 
     @property
     def players(self) -> Mapping[str, Team]:

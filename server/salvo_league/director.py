@@ -33,6 +33,8 @@ HALL: Final = ""
 SETTLED_SECONDS: Final = 1.0
 #: Beyond the placement time before a game is not waited for any longer.
 LATE_SECONDS: Final = 10.0
+#: A team that is listed nowhere for so long has gone.
+GONE_SECONDS: Final = 30.0
 #: How long a table may be at an unexpected game before that is taken for true.
 ODD_SECONDS: Final = 10.0
 
@@ -81,6 +83,7 @@ class Director:
         self._roll = RollCall(self._desks, several=len(self._halls) > 1)
         self._called_again: dict[str, int] = {}  # teams that follow no seat, and the round of their last roll call
         self._enough_since: float | None = None
+        self._listed_at: dict[str, float] = {}  # when each was last listed at a table
         self._free_since: dict[str, float] = {}
         self._out: list[Output] = []
 
@@ -124,6 +127,7 @@ class Director:
         self._out, self._now = [], now
         for at, desk in self._desks.items():
             desk.look(views[at], now)
+            self._listed_at |= dict.fromkeys(views[at].listed, now)
             self.rules = views[at].rules or self.rules
 
     def seats(self) -> dict[str, str | None]:
@@ -140,9 +144,15 @@ class Director:
 
     @property
     def waiting(self) -> list[str]:
-        """Teams that are there and have no game to play."""
+        """Teams that have no game to play."""
         busy = {name for match in self.book.open_matches for name in match.teams}
         return [team for team in self.teams if team not in busy]
+
+    @property
+    def waiting_here(self) -> list[str]:
+        """Those of them that are there, or were a moment ago."""
+        since = self._now - GONE_SECONDS
+        return [team for team in self.waiting if self._listed_at.get(team, since - 1) >= since]
 
     def busy(self) -> list[str]:
         """Return the tables where a game is on, or its result is shown, that is none of the league's."""

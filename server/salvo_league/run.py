@@ -48,7 +48,7 @@ def play_league(
             director.book, director.host, director.rules, time.time(), director.teams, over=director.over
         )
         cells.report(LEAGUE.write(shown))
-        waiting(director.waiting, director.busy())
+        waiting(director.waiting_here, director.busy())
 
 
 def report_end(director: Director, cells: AllBrokers) -> bool:

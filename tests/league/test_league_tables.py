@@ -11,7 +11,7 @@ from league.league_model import World
 from salvo import messages as m
 from salvo.messages import State
 from salvo_lab.series.lines import Assigned, Drawn, LeagueResult, Plain, Voided
-from salvo_league.director import HALL
+from salvo_league.director import GONE_SECONDS, HALL
 from salvo_league.league_file import League, LeagueFormat
 from salvo_league.league_state import LeagueState
 from salvo_league.roll_call import SEAT_SECONDS
@@ -161,3 +161,14 @@ def test_a_league_shows_a_foreign_games_result_for_the_servers_own_time(
     hall.state, hall.winners, hall.limits = State.OVER, winners, replace(m.Limits(), over_ms=30_000)
     world.until(lambda: hall.state is not State.OVER)
     assert over_seconds <= world.now <= over_seconds + CUP.result_seconds + 5
+
+
+def test_a_team_that_has_gone_is_not_called_waiting() -> None:
+    world = World(CUP.model_copy(update={"wait_seconds": 1000}), TEAMS)
+    world.run(60)
+    assert world.director.waiting_here == TEAMS
+    world.here.remove("dan")
+    for table in world.tables.values():
+        table.listed = [team for team in table.listed if team != "dan"]
+    world.run(GONE_SECONDS + 5)
+    assert world.director.waiting_here == TEAMS[:3]

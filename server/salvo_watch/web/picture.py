@@ -127,10 +127,11 @@ class Screen:
             self.feed.appendleft({"kind": "defeated", **about, "player": player, "fate": salvo.defeated[player]})
 
     def show_winners(self, winners: tuple[str, ...]) -> None:
-        """Report who has won, once."""
+        """Report who has won, or that a host has ended the game, once."""
         game, newest = self.table.game, self.feed[0] if self.feed else {}
-        if winners and (newest.get("kind"), newest.get("game")) != ("won", game.number):
-            self.feed.appendleft({"kind": "won", "game": game.number, "turn": self.turn, "players": list(winners)})
+        kind = "won" if winners else "aborted"
+        if (newest.get("kind"), newest.get("game")) != (kind, game.number):
+            self.feed.appendleft({"kind": kind, "game": game.number, "turn": self.turn, "players": list(winners)})
 
     def show_chances(self, chances: Chances) -> bool:
         """Show chances; return whether they are of the game that is shown."""

@@ -140,11 +140,12 @@ export function ownLine(picture, name, missed) {
 
 const FATES = { removed: " is out, removed by the host", silent: " is out, after turns without a shot" };
 
-export function news({ kind, by, player, players, ship, fate }) {
+export function news({ kind, game, by, player, players, ship, fate }) {
   const names = players || (player ? [player] : []);
   if (kind === "sunk") return [team(by), " sinks ", team(player), `’s ${plain(ship)}`];
   if (kind === "defeated") return [team(player), FATES[fate] || " is out"];
   if (kind === "won") return won(names);
+  if (kind === "aborted") return [`The host has ended game ${game}`];
   return ["The game begins", ...(names.length && names.length <= MANY ? [": ", ...joined(names)] : names.length ? [` with ${names.length} teams`] : [])];
 }
 
