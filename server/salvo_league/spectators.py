@@ -15,8 +15,8 @@ from salvo_league.league_state import LeagueState
 
 #: Teams of the table.
 MOST_ROWS: Final = 64
-#: The embedded broker reads packets of 16,384 bytes, topic included; the server adds what is on.
-MAX_BYTES: Final = 14 * 1024
+#: The embedded broker reads packets of 16,384 bytes, topic included; the server adds what is on, and badges.
+MAX_BYTES: Final = 11 * 1024
 
 
 def league_shown(

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from salvo.badges import Badges
 from salvo.roles_and_rights import Role
 from salvo_display.web_page import emblems, text_of
-from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.roster import Member
@@ -33,7 +33,8 @@ class Venue(NamedTuple):
 
 def cards_page(members: Sequence[Member], venue: Venue) -> str:
     """Return the page; with a web front, its first sheet is the hall's, which has no secret."""
-    badges = badges_of(member.name for member in members if member.role is Role.TEAM)
+    teams = [member for member in members if member.role is Role.TEAM]
+    badges = Badges({team.name: team.badge for team in teams if team.badge is not None}).of(team.name for team in teams)
     style = text_of("static/badges.css") + text_of("cards.css", "salvo_server")
     return render(
         "salvo_server/cards.html.j2",

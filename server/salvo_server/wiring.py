@@ -64,7 +64,7 @@ def open_service(
     tables: dict[str, Table] = {}
 
     recaps = Recaps(tables, gate.keyring, gate.worker)
-    evening = _evening(saved, now())
+    evening = _evening(saved, now(), register)
     openings.held = evening.held
     play = Play(tables, evening, openings, gate.keyring, recaps, follower, saved.last_game, saved.last_step)
     status = StatusWriter(profile, openings.first_table, openings.identity, chat)
@@ -101,9 +101,9 @@ def open_service(
     return service
 
 
-def _evening(saved: Saved, now: int) -> Evening:
+def _evening(saved: Saved, now: int, register: EntryList | None) -> Evening:
     try:
-        return Evening(now, saved.evening)
+        return Evening(now, saved.evening, (lambda: {}) if register is None else lambda: register.badges)
     except WireError as error:
         raise JournalError("journal_corrupt", f"what is on: {error}; restore the journal from a copy") from None
 

@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
+from salvo.badges import Badges
 from salvo_display import replay_text
 from salvo_display.web_page import house_style, text_of
-from salvo_display.web_page.badges import Badges
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 from salvo_watch.archive import Entry, Query

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from salvo.badges import Badges
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF
 from salvo_display.web_page import Setting, html_page
-from salvo_display.web_page.badges import Badges
 from salvo_watch.archive import Archive, Entry, transcript_of
 from salvo_watch.games_page import TITLE, note_page, site_list
 from salvo_watch.site_folder import GAMES, INDEX, SiteFolder

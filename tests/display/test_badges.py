@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salvo_display.web_page.badges import COLOURS, EMBLEMS, Badges, badge_of, badges_of
+from salvo.badges import COLOURS, EMBLEMS, Badge, Badges, badge_of, badges_of
 
 NAMES = st.sets(st.text(max_size=8), max_size=20)
 
@@ -46,3 +48,20 @@ def test_made_up_names_are_not_remembered_without_end() -> None:
     crowd = [f"team{number}" for number in range(5000)]
     assert contest.of(crowd).keys() == set(crowd)
     assert contest.of(["late"]) == {"late": badge_of("late")}
+
+
+def test_no_two_of_24_teams_are_alike_whatever_their_names() -> None:
+    for first in range(0, 2400, 24):
+        badges = Badges()
+        for number in range(first, first + 24):  # one after the other, as they arrive
+            badges.of([f"team-{number}"])
+        given = list(badges.of(f"team-{number}" for number in range(first, first + 24)).values())
+        assert len(set(given)) == 24
+        assert max(Counter(badge.colour for badge in given).values()) == 2
+
+
+def test_badges_that_were_given_elsewhere_replace_those_of_here() -> None:
+    badges = Badges()
+    badges.of(["goat", "red"])
+    badges.take({"goat": Badge(3, 7).number, "red": Badge(6, 1).number})
+    assert badges.of(["goat", "red"]) == {"goat": Badge(3, 7), "red": Badge(6, 1)}

@@ -222,3 +222,12 @@ def test_a_restart_changes_nothing_of_what_is_on(tmp_path: Path) -> None:
     second.order(HostAction.RESUME)
     assert second.phase is Phase.ROUND
     second.service.journal.close()
+
+
+def test_a_team_has_the_badge_of_its_account_and_others_get_one_when_they_are_listed() -> None:
+    roster = [Account("ann", "ann", Role.TEAM, secret("ann"), 75), Account("bob", "bob", Role.TEAM, secret("bob"))]
+    stage = Stage(TEAMS, register=Register(roster), play=False)
+    badges = EVENING.read(stage.edge.retained["/game/league"]).badges
+    assert badges.keys() == set(TEAMS)
+    assert badges["ann"] == 75
+    assert badges["bob"] != 75

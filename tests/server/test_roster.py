@@ -10,7 +10,7 @@ import pytest
 
 from salvo.errors import WireError
 from salvo.roles_and_rights import Role
-from salvo_server.storage.roster import SCREENS, Roster, RosterError, has_begun
+from salvo_server.storage.roster import SCREENS, Roster, RosterEntry, RosterError, has_begun
 
 
 @pytest.fixture
@@ -150,3 +150,17 @@ def test_a_sealed_secret_that_is_moved_to_another_name_does_not_open(roster: Ros
     stored["members"][1]["sealed"] = stored["members"][0]["sealed"]
     roster.path.write_text(json.dumps(stored))
     assert code(roster) == "roster_key"
+
+
+def test_a_team_keeps_the_badge_that_it_got_with_its_account(roster: Roster) -> None:
+    roster.add_all([RosterEntry(name) for name in ("goat", "red", "blue")])
+    roster.add("desk", Role.HOST)
+    before = {member.name: member.badge for member in roster.members()}
+    assert before.pop("desk") is None
+    assert len(set(before.values())) == 3
+    roster.remove("goat")
+    roster.add("zoe")
+    roster.rotate("red")
+    after = {member.name: member.badge for member in roster.members()}
+    assert (after["red"], after["blue"]) == (before["red"], before["blue"])
+    assert after["zoe"] not in (before["red"], before["blue"])

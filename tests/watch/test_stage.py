@@ -8,8 +8,8 @@ import pytest
 
 from kit.signed_games import play
 from salvo import messages as m
+from salvo.badges import Badges
 from salvo.messages import State
-from salvo_display.web_page.badges import Badges
 from salvo_watch.web.stage import END_SECONDS, LATEST_SECONDS, Stage
 from salvo_watch.web.tables import Arrived, Table
 from salvo_watch.web.tapes import Tape, tape_of_log

@@ -9,9 +9,9 @@ import pytest
 from kit.golden_games import GOLDEN
 from kit.signed_games import play
 from salvo import messages as m
+from salvo.badges import Badges
 from salvo.messages import State
 from salvo_display.replay import REFEREE, Replay
-from salvo_display.web_page.badges import Badges
 from salvo_game.recordings import Recording, open_recordings
 from salvo_watch.web.stage import Playing
 from salvo_watch.web.tapes import (

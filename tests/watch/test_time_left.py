@@ -9,9 +9,9 @@ import pytest
 
 from kit.lengths import mixed_game
 from salvo import messages as m
+from salvo.badges import Badges
 from salvo.messages import State
 from salvo.table_state import TableState
-from salvo_display.web_page.badges import Badges
 from salvo_server.console.evening import HostedTable
 from salvo_server.game_lengths import time_left_at
 from salvo_watch.web.tables import Arrived, Table

@@ -152,6 +152,7 @@ class EveningShown(LeagueShown):
         began: the round that the host has ordered to begin at once; 0 for none.
         last: the round after which the host ends the league; 0 for none.
         withdrawn: the teams that the host has taken out of the league.
+        badges: of the teams that were listed, at most 64: twelve times the colour, and the emblem, each from 0.
     """
 
     phase: Phase = Phase.ARRIVALS
@@ -161,6 +162,7 @@ class EveningShown(LeagueShown):
     began: Count = field(default=0, metadata=UNLESS_EMPTY)
     last: Count = field(default=0, metadata=UNLESS_EMPTY)
     withdrawn: tuple[str, ...] = field(default=(), metadata=UNLESS_EMPTY)
+    badges: dict[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
     @property
     def league_runs(self) -> bool:

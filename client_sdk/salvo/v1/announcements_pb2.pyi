@@ -319,7 +319,14 @@ class UncountedGame(_message.Message):
     def __init__(self, table: _Optional[str] = ..., game: _Optional[int] = ..., at: _Optional[float] = ..., by: _Optional[str] = ...) -> None: ...
 
 class Evening(_message.Message):
-    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "phase", "at", "resumes", "silent", "began", "last", "withdrawn")
+    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "phase", "at", "resumes", "silent", "began", "last", "withdrawn", "badges")
+    class BadgesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
     BY_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -336,6 +343,7 @@ class Evening(_message.Message):
     BEGAN_FIELD_NUMBER: _ClassVar[int]
     LAST_FIELD_NUMBER: _ClassVar[int]
     WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
+    BADGES_FIELD_NUMBER: _ClassVar[int]
     by: str
     name: str
     round: int
@@ -352,7 +360,8 @@ class Evening(_message.Message):
     began: int
     last: int
     withdrawn: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[float] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ...) -> None: ...
+    badges: _containers.ScalarMap[str, int]
+    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[float] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ..., badges: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class League(_message.Message):
     __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Final
 
+from salvo.badges import badges_of
 from salvo_display.replay_text import when as time_of
 from salvo_display.web_page import emblems, team_style
-from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_game.standings.chronicle import Standings
 

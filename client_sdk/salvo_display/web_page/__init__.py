@@ -15,13 +15,13 @@ from importlib.resources import files
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
+from salvo.badges import Badge, Badges
 from salvo.rules import Ending, RuleBook, ShipClass
 from salvo_display import replay_text
 from salvo_display.boards.colours import COLOURS, css
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Frame, Onlooker, Replay
 from salvo_display.web_page import drawing
-from salvo_display.web_page.badges import Badge, Badges
 from salvo_display.web_page.moves import Aim, Move, Ship, moves_of, numbers, tells_sinkings
 from salvo_display.web_page.rendering import policy, render
 

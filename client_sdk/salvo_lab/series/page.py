@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from salvo.badges import badges_of
 from salvo.table_places import place_name
 from salvo_display.standings_page import page_style
 from salvo_display.web_page import emblems
-from salvo_display.web_page.badges import badges_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_game.standings.points_and_ratings import Rating
 from salvo_lab.series.lines import SeriesKind, SeriesResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
@@ -40,6 +40,10 @@ class EntryList(Protocol):
 
     @property
     def revision(self) -> object: ...
+
+    @property
+    def badges(self) -> Mapping[str, int]: ...
+
     def has(self, name: str, secret: str) -> bool: ...
     def teams(self) -> Iterable[tuple[str, str]]: ...
     def lacks(self, names: Iterable[str]) -> list[str]: ...

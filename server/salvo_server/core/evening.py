@@ -6,11 +6,12 @@ here alone. The state is what is published, so the journal needs nothing else to
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
 from salvo import messages as m
+from salvo.badges import Badges
 from salvo.codec.announcements import EVENING
 from salvo.errors import IllegalCommand
 from salvo.messages import HostAction, Phase
@@ -20,6 +21,8 @@ from salvo_game.table import Table
 
 #: A league that has not reported for so long is called silent.
 SILENT_MS: Final = 15_000
+#: Badges that are published; on an open broker anybody may make up names.
+_MOST_BADGES: Final = 64
 #: Fields that a report has, too.
 _REPORTED: Final = tuple(each.name for each in fields(m.LeagueShown))
 _NO_LEAGUE: Final = {each: getattr(m.LeagueShown(), each) for each in _REPORTED}
@@ -32,17 +35,19 @@ class Evening:
         shown: what is on.
     """
 
-    def __init__(self, now: int, stored: str = "") -> None:
+    def __init__(self, now: int, stored: str = "", of_roster: Callable[[], Mapping[str, int]] = dict) -> None:
         """Begin an evening, or go on with the one of the journal.
 
         Args:
             now: epoch ms.
             stored: its state as :attr:`text` was; empty for none.
+            of_roster: returns the badges that teams were given with their accounts.
 
         Raises:
             WireError: the stored state cannot be read.
         """
         self.shown = EVENING.read(stored.encode()) if stored else m.EveningShown(at=now)
+        self._of_roster = of_roster
         self._reported_at = now  # a league has as long to report to a server that has come back
 
     @property
@@ -79,6 +84,17 @@ class Evening:
         """Note that a game has begun at a table."""
         if self._phase is Phase.ARRIVALS and not self.held:
             self._enter(Phase.FREE, now)
+
+    def list_teams(self, names: Iterable[str], now: int) -> None:
+        """Give the teams that are new their badges."""
+        given, new = self.shown.badges, [name for name in names if name not in self.shown.badges]
+        if not new or len(given) + len(new) > _MOST_BADGES:
+            return
+        known = self._of_roster()
+        badges = Badges(given)
+        badges.take({name: known[name] for name in new if name in known})
+        chosen = badges.of(new)
+        self._change(now, badges=given | {name: chosen[name].number for name in new})
 
     # --- the league -------------------------------------------------------------------------------------------------
 

@@ -190,9 +190,12 @@ class Play:
                     pass
         self.timers.set(table.name, table.referee.deadline())
         effects.news.append(StepNews(table.name, step.at, step.command, step.announcements))
-        if m.StateChanged(m.State.TURN) in step.announcements:
-            self.evening.begin_game(step.at)
-            effects += self.settle_evening(step.at)
+        for announcement in step.announcements:
+            if isinstance(announcement, m.PlayersListed):
+                self.evening.list_teams(announcement.names, step.at)
+            elif announcement == m.StateChanged(m.State.TURN):
+                self.evening.begin_game(step.at)
+        effects += self.settle_evening(step.at)
         if isinstance(step.command, m.HostCommand) and step.command.everywhere:
             effects += self._act_everywhere(step)
         return effects

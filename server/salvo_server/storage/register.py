@@ -16,12 +16,14 @@ class Account:
     Attributes:
         user: the name that the broker knows; it is the client id, too.
         name: the team, watcher or referee that it belongs to.
+        badge: a team's; None where it has none yet.
     """
 
     user: str
     name: str
     role: Role
     secret: str = field(repr=False)
+    badge: int | None = None
 
 
 class Register:
@@ -31,6 +33,7 @@ class Register:
 
     Attributes:
         revision: another object for every state.
+        badges: of the teams, by name.
     """
 
     def __init__(self, accounts: Iterable[Account] = ()) -> None:
@@ -38,6 +41,8 @@ class Register:
 
     def replace(self, accounts: Iterable[Account]) -> None:
         """Go by another state of the roster."""
+        accounts = list(accounts)
+        self.badges = {account.name: account.badge for account in accounts if account.badge is not None}
         self.revision = self._secrets = {
             (account.role, account.name): account.secret
             for account in accounts

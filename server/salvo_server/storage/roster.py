@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from salvo.atomic_file import create_file, replace_file
+from salvo.badges import Badges
 from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.roles_and_rights import Role
 from salvo.text_files import read_text
@@ -74,6 +75,7 @@ class _Member(BaseModel):
     sealed: str
     door: str = ""
     screens: int = Field(SCREENS, ge=1, le=MAX_SCREENS)
+    badge: int | None = Field(None, ge=0)
 
 
 class _RosterFile(BaseModel):
@@ -91,6 +93,7 @@ class Member:
         since: when the present secret was made, ISO 8601 in UTC.
         screens: how many further users it has, ``name.1`` and so on.
         door: the gateway that added it; empty for those that the operator added.
+        badge: a team's (:attr:`salvo.badges.Badge.number`); None for others.
     """
 
     name: str
@@ -99,6 +102,7 @@ class Member:
     screens: int
     secret: str = field(repr=False)
     door: str = ""
+    badge: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +180,15 @@ class Roster:
                 ``roster_key``.
         """
         return tuple(
-            Member(each.name, Role(each.role), each.since, each.screens, self._open(each, number), each.door)
+            Member(
+                each.name,
+                Role(each.role),
+                each.since,
+                each.screens,
+                self._open(each, number),
+                each.door,
+                each.badge,
+            )
             for number, each in enumerate(self._read().members, start=1)
         )
 
@@ -188,7 +200,7 @@ class Roster:
         """
         found = [self.server, *self.lookers_on, self.web]
         for member in self.members():
-            found.append(Account(member.name, member.name, member.role, member.secret))
+            found.append(Account(member.name, member.name, member.role, member.secret, member.badge))
             looking = Role.SCREEN if member.role is Role.TEAM else member.role
             found += (
                 Account(f"{member.name}.{number}", member.name, looking, member.secret)
@@ -314,6 +326,8 @@ class Roster:
             wanted.add(entry.name.lower())
         with self._changing() as stored:
             there = {each.name.lower() for each in stored.members}
+            badges = Badges({each.name: each.badge for each in stored.members if each.badge is not None})
+            given = badges.of(entry.name for entry in entries if entry.role is Role.TEAM)
             drawn = []
             for entry in entries:
                 if entry.name.lower() in there:
@@ -324,6 +338,7 @@ class Roster:
                         "salvo teams screens gives it more viewers",
                     )
                 secret, member = self._draw(entry.name, entry.role.value, entry.screens, entry.door)
+                member.badge = given[entry.name].number if entry.name in given else None
                 stored.members.append(member)
                 drawn.append(secret)
         return drawn
@@ -348,6 +363,7 @@ class Roster:
             for place in [self._find(stored, name) for name in names]:
                 old = stored.members[place]
                 secret, stored.members[place] = self._draw(old.name, old.role, old.screens, old.door)
+                stored.members[place].badge = old.badge
                 drawn.append(secret)
         return drawn
 

@@ -31,11 +31,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from salvo.badges import Badges
 from salvo.errors import SalvoError
 from salvo.seal import fingerprint
 from salvo_display.replay import Replay
 from salvo_display.web_page import Setting, html_page
-from salvo_display.web_page.badges import Badges
 from salvo_display.web_page.rendering import policy_of
 from salvo_display.web_page.shared import Shared
 from salvo_display.web_server.web_pages import number, to_root

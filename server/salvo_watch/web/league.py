@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from salvo import messages as m
-from salvo_display.web_page.badges import Badge, Badges
+from salvo.badges import Badge, Badges
 from salvo_server.game_lengths import TimeLeft
 
 #: Phases that tell no result, so that they are shown at once.

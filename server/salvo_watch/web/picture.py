@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from salvo import messages as m
+from salvo.badges import Badge, Badges
 from salvo.messages import State
 from salvo.rules import Sinkings
 from salvo.table_state import TableState, TurnClock
 from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
-from salvo_display.web_page.badges import Badge, Badges
 from salvo_server.game_lengths import time_left_at
 from salvo_watch.web.chances import Chances, Race
 from salvo_watch.web.commentary import Salvo, Standing, comment

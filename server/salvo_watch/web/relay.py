@@ -17,13 +17,13 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from salvo import messages as m
 from salvo import topics
+from salvo.badges import Badges
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.table_places import MAX_TABLES, cell_of, place_of, table_of
 from salvo.table_state import Fact, NewConnection
 from salvo.topics import Reader
-from salvo_display.web_page.badges import Badges
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
@@ -346,7 +346,8 @@ class Relay:
         match arrived.news:
             case m.StandingsShown(evening=evening):
                 source.standings.receive(evening.rows, untold)
-            case m.EveningShown() as evening_shown:
+            case m.EveningShown(badges=badges) as evening_shown:
+                self.badges.take(badges)
                 source.evening.receive(evening_shown, untold)
             case Fact(address) if address.topic is topics.STANDINGS:
                 source.standings.receive((), untold)

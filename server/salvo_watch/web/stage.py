@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
+from salvo.badges import Badges
 from salvo.messages import State
 from salvo.table_places import table_of
-from salvo_display.web_page.badges import Badges
 from salvo_watch.web.tables import Arrived, Table
 from salvo_watch.web.tapes import Tape
 

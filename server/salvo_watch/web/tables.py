@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
 from salvo import topics
+from salvo.badges import Badges
 from salvo.codec.published import read_published
 from salvo.messages import State
 from salvo.net.inbound import Inbound
@@ -26,7 +27,6 @@ from salvo.table_state import (
     StateMoved,
     TurnLength,
 )
-from salvo_display.web_page.badges import Badges
 from salvo_game.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.commentary import Salvo
 from salvo_watch.web.picture import Scene, Screen, out_of

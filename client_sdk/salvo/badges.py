@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -40,6 +40,11 @@ class Badge(NamedTuple):
     colour: int
     emblem: int
 
+    @property
+    def number(self) -> int:
+        """Both in one number, as it is stored and published."""
+        return self.colour * EMBLEMS + self.emblem
+
 
 @lru_cache(4096)
 def badge_of(name: str) -> Badge:
@@ -52,31 +57,51 @@ def badge_of(name: str) -> Badge:
 class Badges:
     """The badges of a contest's teams. A team keeps the one that it gets when it is first seen.
 
-    It gets what its name alone would give it, unless another team has that colour or emblem; then the next one that the
-    fewest have. So up to twelve teams have each an emblem of their own, and a colour, too, unless one that is called by
-    a colour comes after another that has got it.
+    It gets what its name alone would give it, unless others have that colour or emblem more often than another one;
+    then the next one that the fewest have. No two of the first 24 teams are alike, and each colour is there twice at
+    most. A server gives them once, and publishes them (SALVO-EVENING-1).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, given: Mapping[str, int] | None = None) -> None:
         self._given: dict[str, Badge] = {}
         self._colours: Counter[int] = Counter()
         self._emblems: Counter[int] = Counter()
+        self.take(given or {})
+
+    def take(self, given: Mapping[str, int]) -> None:
+        """Take badges that were given elsewhere, as numbers (:attr:`Badge.number`); they replace those of here."""
+        for name, number in given.items():
+            badge = Badge(*divmod(number % (COLOURS * EMBLEMS), EMBLEMS))
+            if self._given.get(name) != badge and (name in self._given or len(self._given) < _MAX_TEAMS):
+                self._drop(name)
+                self._add(name, badge)
 
     def of(self, names: Iterable[str]) -> dict[str, Badge]:
-        """Return the badges of some teams; those that are new get theirs, in alphabetical order."""
+        """Return the badges of some teams; those that are new get theirs, those with a colour's name first."""
         wanted = set(names)
         for name in sorted(wanted - self._given.keys(), key=lambda name: (name.lower() not in _WORDS, name)):
             if len(self._given) < _MAX_TEAMS:
-                self._give(name)
+                self._add(name, self._chosen(name))
         return {name: self._given.get(name) or badge_of(name) for name in wanted}
 
-    def _give(self, name: str) -> None:
+    def _chosen(self, name: str) -> Badge:
         own = badge_of(name)
-        named = name.lower() in _WORDS
-        colour = own.colour if named else _rarest(own.colour, COLOURS, self._colours)
-        badge = self._given[name] = Badge(colour, _rarest(own.emblem, EMBLEMS, self._emblems))
+        colour = _rarest(own.colour, COLOURS, self._colours)
+        paired = {badge.emblem for badge in self._given.values() if badge.colour == colour}
+        # A pair that is there already comes last, however rare its emblem is.
+        uses = Counter({emblem: self._emblems[emblem] + _MAX_TEAMS * (emblem in paired) for emblem in range(EMBLEMS)})
+        return Badge(colour, _rarest(own.emblem, EMBLEMS, uses))
+
+    def _add(self, name: str, badge: Badge) -> None:
+        self._given[name] = badge
         self._colours[badge.colour] += 1
         self._emblems[badge.emblem] += 1
+
+    def _drop(self, name: str) -> None:
+        badge = self._given.pop(name, None)
+        if badge is not None:
+            self._colours[badge.colour] -= 1
+            self._emblems[badge.emblem] -= 1
 
 
 def badges_of(names: Iterable[str]) -> dict[str, Badge]:
