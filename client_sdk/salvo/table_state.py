@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from salvo import messages as m
 from salvo import topics
 from salvo.codec.commands import plain_ship
+from salvo.errors import WireError
 from salvo.messages import Fate, State
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.board import MAX_SHIPS
@@ -452,6 +453,47 @@ _STEPS: Final[dict[type, Callable[[TableState, Any], Sequence[Change]]]] = {
     m.GameWon: TableState._win,
     m.HostActed: TableState._host,
 }
+
+
+class ServerStatuses:
+    """The statuses of a broker's tables, and so whether the server of each is there.
+
+    A server has one connection, which leaves one last will: the status of a further table has no word of it, but names
+    the topic that has.
+    """
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._by_table: dict[str, m.ServerStatus] = {}
+
+    def receive(self, table: str, status: m.ServerStatus | None) -> None:
+        """Take a table's status; None when it is cleared."""
+        if status is None:
+            self._by_table.pop(table, None)
+        else:
+            self._by_table[table] = status
+
+    def clear(self) -> None:
+        """Forget all of them: they arrive again."""
+        self._by_table.clear()
+
+    def holder(self, table: str) -> str | None:
+        """Return the table whose status has the word of this one's server; None while that is not known."""
+        own = self._by_table.get(table)
+        if own is None or not own.status_topic:
+            return None if own is None else table
+        try:  # any client of an open broker may have announced it: no wildcard
+            address = topics.parse(own.status_topic)
+            held = topics.check_name(address.table, "table") if address.table else ""
+        except WireError:
+            return None
+        return held if address.topic is topics.SERVER else None
+
+    def of(self, table: str) -> m.ServerStatus | None:
+        """Return the status with the word of a table's server; None while that is not known."""
+        holder = self.holder(table)
+        status = None if holder is None else self._by_table.get(holder)
+        return None if status is None or status.status_topic else status
 
 
 class TurnClock:

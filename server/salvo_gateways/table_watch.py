@@ -212,8 +212,8 @@ class TableWatch:
     def _show(self) -> None:
         now = self._state
         if now.state is not None:
-            there = now.status is not None and now.status.online  # a last will has no number
-            wanted = now.status.players if now.status is not None and there else self.news.wanted
+            written = now.status is not None and now.status.game > 0  # a last will has neither number nor players
+            wanted = now.status.players if now.status is not None and written else self.news.wanted
             with self._changed:
                 self.news = TableNews(now.rules, now.state, now.names, wanted, now.status, now.playing)
                 self._changed.notify_all()

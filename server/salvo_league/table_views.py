@@ -9,7 +9,7 @@ from typing import Final
 from salvo import messages as m
 from salvo import topics
 from salvo.messages import State
-from salvo.table_state import Fact, NewConnection, TableState
+from salvo.table_state import Fact, NewConnection, ServerStatuses, TableState
 
 #: Topics that a league reads at every table; the standings, of all of them, are at the default one. They come first:
 #: what was annulled is then known before anything follows from the state of a table.
@@ -71,7 +71,7 @@ class Views:
 
     def __init__(self, tables: Iterable[str]) -> None:
         self._tables = {name: _Followed() for name in tables}
-        self._online: dict[str, bool] = {}  # by topic of a status
+        self._statuses = ServerStatuses()
 
     def filters(self) -> list[str]:
         """Return the topics to subscribe to."""
@@ -79,7 +79,7 @@ class Views:
 
     def connected(self) -> None:
         """Forget what is retained: all of it arrives again."""
-        self._online.clear()
+        self._statuses.clear()
         for table in self._tables.values():
             table.connected()
 
@@ -94,14 +94,8 @@ class Views:
         if table is None:
             return
         if address.topic is topics.SERVER:
-            self._note_status(topics.SERVER.of(address.table), announcement)
+            self._statuses.receive(address.table, announcement if isinstance(announcement, m.ServerStatus) else None)
         table.receive(Fact(address) if announcement is None else announcement, now)
-
-    def _note_status(self, topic: str, status: m.Announcement | None) -> None:
-        if status is None:
-            self._online.pop(topic, None)
-        elif isinstance(status, m.ServerStatus) and not status.status_topic:
-            self._online[topic] = status.online and not status.paused
 
     def refuse(self, table: str, refused: m.CommandRefused) -> None:
         """Note that a command of ours was refused."""
@@ -109,10 +103,11 @@ class Views:
 
     def all(self) -> dict[str, TableView]:
         """Return what is known, by table."""
-        return {name: table.view(self._is_here(name, table.seen.status)) for name, table in self._tables.items()}
+        return {name: table.view(self._is_here(name)) for name, table in self._tables.items()}
 
-    def _is_here(self, name: str, status: m.ServerStatus | None) -> bool:
-        return status is not None and self._online.get(status.status_topic or topics.SERVER.of(name), False)
+    def _is_here(self, name: str) -> bool:
+        status = self._statuses.of(name)
+        return status is not None and status.online and not status.paused
 
 
 class _Followed:

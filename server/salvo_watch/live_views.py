@@ -14,7 +14,7 @@ from salvo import topics
 from salvo.cli.output import places_line
 from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.published import read_published
-from salvo.errors import MissingExtra, WireError, printable
+from salvo.errors import MissingExtra, printable
 from salvo.fairness.proof_connection import ProofConnection
 from salvo.net.inbound import Inbound
 from salvo.rules import Sinkings
@@ -25,6 +25,7 @@ from salvo.table_state import (
     ListChanged,
     NewConnection,
     SalvoCounted,
+    ServerStatuses,
     StateMoved,
     TableState,
     TurnClock,
@@ -72,15 +73,6 @@ class PlayerFigures(NamedTuple):
     partial: bool
 
 
-def _table_of(status_topic: str) -> str:
-    """Return the table of a topic to subscribe, which any client of an open broker may have announced: no wildcard."""
-    try:
-        address = topics.parse(status_topic)
-        return topics.check_name(address.table, "table") if address.table else ""
-    except WireError:
-        return ""
-
-
 def _chat_line(line: m.ChatPublished | m.MessagePublished) -> News:
     private = isinstance(line, m.MessagePublished)
     text = f"{line.sender or 'the server'} says{' to us' * private}: {line.text}"
@@ -107,6 +99,7 @@ class Watcher:
         self._quiet_since: float | None = None
         self._known = False
         self._online: bool | None = None
+        self._statuses = ServerStatuses()
         self._status_topic = ""
         self._user = ""  # to be reported when the broker has admitted it
         self._admitted: list[News] = []
@@ -227,19 +220,19 @@ class Watcher:
         return News(f"{won_line(won.winner, won.tied)}{order}", record)
 
     def _server(self, status: m.ServerStatus, table: str) -> list[News]:
-        """Report a status; a further table's only says which table has it."""
+        """Report whether the server is there, if that has changed."""
         self._known = True
-        if status.status_topic and table == self.table:
-            topic = topics.SERVER.of(_table_of(status.status_topic))
-            if topic == status.status_topic != self._status_topic:
-                self._status_topic = topic
-                self._connection.subscribe([topic])
+        self._statuses.receive(table, status)
+        holder = self._statuses.holder(self.table)
+        if holder is not None and holder != self.table and topics.SERVER.of(holder) != self._status_topic:
+            self._status_topic = topics.SERVER.of(holder)
+            self._connection.subscribe([self._status_topic])
+        known = self._statuses.of(self.table)
+        if known is None or known.online == self._online:
             return []
-        if status.online == self._online:
-            return []
-        self._online = status.online
-        word = "online" if status.online else "offline"
-        return [News(f"server {word}", {"event": "server", "online": status.online})]
+        self._online = known.online
+        word = "online" if known.online else "offline"
+        return [News(f"server {word}", {"event": "server", "online": known.online})]
 
     # --- the page -------------------------------------------------------------------------------------------------
 

@@ -18,11 +18,10 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from salvo import messages as m
 from salvo import topics
 from salvo.badges import Badges
-from salvo.errors import WireError
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.table_places import MAX_TABLES, cell_of, place_of, table_of
-from salvo.table_state import Fact, NewConnection
+from salvo.table_state import Fact, NewConnection, ServerStatuses
 from salvo.topics import Reader
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
@@ -158,7 +157,7 @@ class Source:
     Attributes:
         cell: its name among several; empty if there is one.
         reached: whether it is there.
-        statuses: of its server's tables, by place.
+        statuses: of its server's tables.
         standings: of the evening.
         evening: what is on there.
     """
@@ -166,7 +165,7 @@ class Source:
     def __init__(self, cell: str, connection: Connection, users: ScreenUsers) -> None:
         self.cell = cell
         self.reached = False
-        self.statuses: dict[str, m.ServerStatus] = {}
+        self.statuses = ServerStatuses()
         self.standings: Late[tuple[m.Standing, ...]] = Late(())
         self.evening: Late[m.EveningShown] = Late(m.EveningShown())
         self.connection, self._users = connection, users
@@ -326,9 +325,10 @@ class Relay:
             if isinstance(what, Arrived):
                 table.receive(what, now)
             elif what is None:
-                source.statuses.pop(name, None)
+                source.statuses.receive(table_of(name), None)
             else:
-                source.statuses[name], table.screen.players_wanted = what, what.players
+                source.statuses.receive(table_of(name), what)
+                table.screen.players_wanted = what.players
             touched.add(name)
         if any(table.screen.state for table in unlisted):  # every page lists the tables
             touched.update(page.place for page in self._channels if page.place in self.tables)
@@ -497,11 +497,7 @@ class Relay:
         """Return what is wrong, as one word; empty if nothing is."""
         table = self.tables.get(name)
         source = self._sources[cell_of(name)]
-        own = source.statuses.get(name)
-        if own is not None and own.status_topic:
-            status = source.statuses.get(place_of(_table_of(own.status_topic), source.cell))
-        else:
-            status = own
+        status = source.statuses.of(table_of(name))
         if not source.reached:
             return "broker"
         if table is None or (status is None and not table.screen.state):
@@ -585,10 +581,3 @@ class Relay:
         if not channel.followed:
             self._think(self._on_page(page))
         return channel, partial(self.picture, page)
-
-
-def _table_of(status_topic: str) -> str:
-    try:
-        return topics.parse(status_topic).table
-    except WireError:
-        return ""
