@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 import time
 from random import Random
 from typing import Any, Final
@@ -11,14 +12,18 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
+from salvo import topics
 from salvo.cli.checked import DEFAULT_BROKER, refuse_unused, refuse_unused_ca
 from salvo.cli.options import CA, URL
 from salvo.cli.output import host_account, table_name
 from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.codec.published import read_published
 from salvo.errors import ConnectionLost, MissingExtra, SalvoError
-from salvo.net.mqtt import BrokerUrl, Connection
+from salvo.net.mqtt import BrokerUrl, Connection, without_password
+from salvo.table_places import MAX_TABLES
+from salvo.table_state import TableState
 from salvo_display.opener import opener
+from salvo_display.replay_text import counted
 from salvo_server.hosting import HostAnswer, HostDesk, read_argument
 from salvo_server.screen_users import ScreenUsers
 
@@ -26,6 +31,8 @@ from salvo_server.screen_users import ScreenUsers
 _WANTED: Final = {"seconds": "SECONDS", "team": "TEAM", "text": "TEXT", "game": "GAME", "settings": "NAME=VALUE ..."}
 #: For a server that is busy.
 _ANSWER_SECONDS: Final = 20.0
+#: How many tables an error names.
+_MANY: Final = 6
 #: What people call an action instead.
 _MEANT: Final = {
     "kick": m.HostAction.REMOVE,
@@ -70,6 +77,7 @@ class _Action(click.Choice[str]):
     envvar="SALVO_TABLE",
     help="Name of the table; may be repeated.  [default: the default table]",
 )
+@click.option("--all", "everywhere", is_flag=True, help="For all tables and the league.")
 @CA
 def control(
     command: str | None,
@@ -77,6 +85,7 @@ def control(
     arguments: tuple[str, ...],
     browser: bool,
     tables: tuple[str, ...],
+    everywhere: bool,
     ca: str | None,
 ) -> None:
     """Act as the host at a table of the contest at URL.
@@ -93,6 +102,10 @@ def control(
     set NAME=VALUE ... for the next game: players, placement_seconds,
                        turn_seconds, over_seconds, pace_seconds, teams=a,b
     annul GAME         no longer count the result of a game
+    finish             end the league after its round; without one, the evening
+
+    With --all, for all tables: pause and resume are a break in the league, too, remove takes a team out of it, start
+    begins its next round, and next opens all tables after its end. finish is always for all; skip, set and annul never.
 
     salvo control --browser URL is a page of all tables: who is here, late, thinking or failing, how long it will take,
     and these commands, each with what it will do. It is for this machine alone.
@@ -103,6 +116,7 @@ def control(
     refuse_unused_ca(command, url)
     if browser:
         refuse_unused("tables", "with --browser, whose page has all tables")
+        refuse_unused("everywhere", "with --browser, whose page has all tables")
         if url is not None:
             raise click.UsageError("with --browser, the only argument is URL")
         return _open_page(command or DEFAULT_BROKER, ca)
@@ -114,6 +128,11 @@ def control(
         given = read_argument(do, " ".join(arguments))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    if everywhere or do is m.HostAction.FINISH:
+        if do not in m.EVERYWHERE:
+            raise click.UsageError(f"{do} is for one table; leave out --all")
+        refuse_unused("tables", f"with {'--all' if everywhere else do}, which is for all tables")
+        everywhere, tables, given = True, (), given | {"everywhere": True}
     name, key = host_account(url)
     desk = HostDesk(name, key)
     wanted = tables or ("",)
@@ -121,6 +140,8 @@ def control(
     connection = _connected(desk, url, wanted, ca, key, end)
     refused = None
     try:
+        if wanted == ("",) and not everywhere and do is not m.HostAction.ANNOUNCE:
+            _check_default_table(connection, end, do, _typed(do, url, arguments))
         for table in wanted:
             answer = _act(connection, desk, table, do, given, end)
             refused = refused or (answer.outcome if isinstance(answer.outcome, m.CommandRefused) else None)
@@ -177,6 +198,50 @@ def _connected(
             raise
         else:
             return connection
+
+
+def _check_default_table(connection: Connection, end: float, do: m.HostAction, line: str) -> None:
+    """Refuse a command at the default table while nobody plays there, and somebody elsewhere.
+
+    Args:
+        line: that the host has typed.
+
+    Raises:
+        click.UsageError: it names the lines that were probably meant.
+    """
+    states: dict[str, TableState] = {"": TableState()}
+    league, complete = False, False
+    followed = [f"{place}{topic.filter()}" for topic in (topics.STATE, topics.LIST) for place in ("", "/+")]
+    connection.subscribe([*followed, topics.LEAGUE.of(), topics.SERVER.of()])  # all has arrived when the last has
+    while not complete and (left := end - time.monotonic()) > 0:
+        for message in connection.poll(left):
+            connection.acknowledge(message)
+            address, news = read_published(message.topic, message.payload) or (None, None)
+            if address is None or news is None:
+                continue
+            complete = complete or address.topic is topics.SERVER
+            if isinstance(news, m.EveningShown):
+                league = news.league_runs
+            elif len(states) < MAX_TABLES or address.table in states:
+                states.setdefault(address.table, TableState()).apply(news)
+    here = states.pop("")
+    playing = sorted(table for table, state in states.items() if state.state is m.State.TURN)
+    # In a league, who is listed at the default table waits there for a seat.
+    if here.state is m.State.TURN or (here.names and not league) or not playing:
+        return
+    to_all = f"{line} --all\nor, for one of them: " if do in m.EVERYWHERE else ""
+    games = f"{counted(len(playing), 'game')} at {', '.join(playing[:_MANY])}{', ...' * (len(playing) > _MANY)}"
+    raise click.UsageError(
+        f"nobody plays at the default table, but there {'are' if len(playing) > 1 else 'is'} {games}. "
+        f"Type\n{to_all}{line} --table {playing[0]}"
+    )
+
+
+def _typed(do: m.HostAction, url: str, arguments: tuple[str, ...]) -> str:
+    """Return the line that a host has typed, without a password."""
+    user = BrokerUrl.parse(url).username
+    scheme, slashes, rest = without_password(url).rpartition("://")
+    return shlex.join(["salvo", "control", do, f"{scheme}{slashes}{f'{user}@' if user else ''}{rest}", *arguments])
 
 
 def _act(

@@ -15,6 +15,7 @@ from kit.command_line import run
 from kit.players import join, send_all_home
 from kit.processes import started
 from kit.terminal import Terminal
+from kit.waiting import until
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 
@@ -94,8 +95,9 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         assert added["role"] == role
         return {"SALVO_TEAM": name, "SALVO_SECRET": added["secret"]}
 
-    desk, red, _ = added_account("desk", "host"), added_account("red", "team"), added_account("blue", "team")
-    with started([SALVO, *SERVE, "--json", "--table", "two"], env=environment, stdout=-1) as server:
+    desk, red, blue = added_account("desk", "host"), added_account("red", "team"), added_account("blue", "team")
+    serve = [SALVO, *SERVE, "--pace", "30", "--json", "--table", "two"]
+    with started(serve, env=environment, stdout=-1) as server:
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
         assert (
@@ -119,10 +121,28 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         assert "not_authorised" in printed("control", "pause", url, code=1, account=desk | {"SALVO_SECRET": "another"})
         for wrong in (("extend", url), ("pause", url, "5"), ("set", url, "seed=1"), ("annul", url, "-3")):
             printed("control", *wrong, code=2, account=desk)
+        assert printed("control", "pause", url, "--all", account=desk) == "host desk pauses everything\n"
+        assert "everything is paused already" in printed("control", "pause", url, "--all", code=1, account=desk)
+        assert printed("control", "resume", url, "--all", account=desk) == "host desk resumes everything\n"
+        assert "skip is for one table" in printed("control", "skip", url, "--all", code=2, account=desk)
+        unused = printed("control", "finish", url, "--table", "two", code=2, account=desk)
+        assert "unused_option: --table does nothing with finish" in unused
+        for team in (red, blue):
+            join(url, team["SALVO_TEAM"], RandomBot(), team["SALVO_SECRET"], table="two", pin=False)
+        started_at_two = ("control", "start", url, "--table", "two")
+        until(lambda: run(*started_at_two, environment=environment | desk).returncode == 0)
+        extended = printed("control", "extend", url, "60", "--table", "two", account=desk)
+        assert extended == "table two: host desk gives 60 s more\n"
+        refused = printed("control", "extend", url, "60", code=2, account=desk)
+        assert "nobody plays at the default table, but there is 1 game at two" in refused
+        assert f"salvo control extend {url} 60 --all\n" in refused
+        assert f"salvo control extend {url} 60 --table two\n" in refused
+        assert printed("control", "announce", url, "Lunch", account=desk) == "host desk says: Lunch\n"
+        assert printed("control", "finish", url, account=desk) == "host desk brings what is on to its end\n"
         server.terminate()
         lines = [json.loads(line) for line in server.stdout]
     done = [line["do"] for line in lines if line["event"] == "host"]
-    assert done == ["announce", "pause", "set", "next"]
+    assert done[:4] == ["announce", "pause", "set", "next"]
     assert [line["code"] for line in lines if line["event"] == "host_refused"][:2] == [
         "clock_stopped",
         "too_few_fleets",
