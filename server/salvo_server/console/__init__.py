@@ -2,6 +2,7 @@
 
 evening       what is known of all tables, and what is shown of it
 commands      what each command would do now
+needs         what needs the host, and since when
 line          the connection to the broker, on a thread of its own
 page          the page: static/control.js draws it
 """

@@ -1,12 +1,13 @@
-"""What each command of a host would do at a table now, in a sentence that is read before it is sent."""
+"""What each command of a host would do now, at a table or at all of them: a sentence that is read before it is sent."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from salvo import messages as m
 from salvo.codec.commands import HOST_ARGUMENTS
-from salvo.messages import HostAction, State
+from salvo.messages import HostAction, Phase, State
 from salvo.table_state import TableState
 from salvo_display.replay_text import in_words
 from salvo_game.transitions import STATES, TABLE, Answer, event_of
@@ -20,20 +21,28 @@ class Offer(NamedTuple):
 
     Attributes:
         takes: what else it needs; empty for nothing.
-        means: what it would do now.
-        ready: whether the table would carry it out now.
+        label: what its button says.
+        means: what it would do now; ``{team}`` in it stands for the team that the host chooses. It names neither a turn
+            nor whose turn it is, so that it stays the same while it is read.
+        ready: whether it would be carried out now.
     """
 
     do: HostAction
     takes: str
+    label: str
     means: str
     ready: bool
 
+    @classmethod
+    def of(cls, do: HostAction, label: str, means: str, *, ready: bool = True) -> Offer:
+        """Return an offer of a command with its own argument."""
+        return cls(do, HOST_ARGUMENTS.get(do, ""), label, means, ready)
+
 
 def offers(table: TableState) -> list[Offer]:
-    """Return all commands, in the order of the command line."""
+    """Return all commands of a table, in the order of the command line."""
     of_tables = [do for do in HostAction if do is not HostAction.FINISH]
-    return [Offer(do, HOST_ARGUMENTS.get(do, ""), _means(do, table), _is_ready(do, table)) for do in of_tables]
+    return [Offer.of(do, do.value, _means(do, table), ready=_is_ready(do, table)) for do in of_tables]
 
 
 def _is_ready(do: HostAction, table: TableState) -> bool:
@@ -53,14 +62,13 @@ def _standing(table: TableState) -> list[str]:
 
 def _means(do: HostAction, table: TableState) -> str:
     game = table.status.game if table.status is not None else 0
-    turn, over = table.playing, table.state is State.OVER
-    whose = f"turn {turn.turn} of {turn.player}" if turn is not None else "the turn"
-    what = "the result" if over else whose if table.state is State.TURN else "the lobby"
+    over = table.state is State.OVER
+    what = "the result" if over else "the turn" if table.state is State.TURN else "the lobby"
     match do:
         case HostAction.START:
             return _start(table, game)
         case HostAction.SKIP:
-            return f"End {whose}, as if its time had run out."
+            return "End the turn that is on, as if its time had run out."
         case HostAction.PAUSE:
             return (
                 f"Stop the clock of game {game}. A turn that is on can be finished; no other begins until you resume."
@@ -72,9 +80,9 @@ def _means(do: HostAction, table: TableState) -> str:
         case HostAction.ABORT:
             return f"End game {game} without a winner. It counts for nobody, and cannot be taken back."
         case HostAction.REMOVE if table.state is State.LOBBY:
-            return f"Take a team off the list of game {game}, with its fleet; it cannot come back to this game."
+            return f"Take {{team}} off the list of game {game}, with its fleet; it cannot come back to this game."
         case HostAction.REMOVE:
-            return f"Take a team out of game {game} with the end of {whose}; its places are counted as a defeat."
+            return f"Take {{team}} out of game {game} with the end of the turn that is on; that counts as a defeat."
         case HostAction.ANNOUNCE:
             return "Everybody at this table and in the hall reads it."
         case HostAction.NEXT:
@@ -85,7 +93,63 @@ def _means(do: HostAction, table: TableState) -> str:
         case HostAction.ANNUL:
             return "No longer count the result of an earlier game of this table in the standings."
         case HostAction.FINISH:
-            return "Bring what is on to its end."
+            return ""  # for all tables alone
+
+
+def offers_everywhere(evening: m.EveningShown, tables: Iterable[TableState]) -> list[Offer]:
+    """Return what a host may do now for all tables and the evening (SALVO-EVENING-3)."""
+    pause = (
+        Offer.of(
+            HostAction.RESUME,
+            "Resume all",
+            "End the break: all clocks go on, each with the whole time for its turn, and the league goes on, too.",
+        )
+        if evening.phase is Phase.BREAK
+        else Offer.of(
+            HostAction.PAUSE,
+            "Pause all",
+            "Begin a break: all clocks stop. Turns that are on can be finished; until you resume, no other begins, and "
+            "no round is drawn.",
+        )
+    )
+    announce = Offer.of(HostAction.ANNOUNCE, "Announce", "Everybody reads it, at all tables and in the hall.")
+    extend = Offer.of(HostAction.EXTEND, "More time", "Give each turn, lobby and result that many seconds more.")
+    where = "its game and of the league" if evening.league_runs else "its game"
+    means = f"Take {{team}} out of {where}. A game that is on counts as a defeat, with the end of the present turn."
+    remove = Offer.of(HostAction.REMOVE, "Take a team out", means)
+    return [pause, announce, extend, *_phase_offers(evening, tables), remove]
+
+
+def _phase_offers(evening: m.EveningShown, tables: Iterable[TableState]) -> Iterator[Offer]:
+    """Yield what the phase allows."""
+    phase, name = evening.resumes or evening.phase, evening.name
+    runs = evening.league_runs and not evening.silent
+    if runs:
+        following = evening.round + 1
+        if evening.phase in (Phase.ARRIVALS, Phase.BETWEEN) and evening.began < following and not evening.last:
+            means = f"Begin round {following} of {name} with the teams that are here, without waiting any longer."
+            yield Offer.of(HostAction.START, "Start the round now", means)
+        if not evening.last:
+            last = max(1, evening.round)
+            means = f"End {name} after round {last}: its matches are played to their end, and then its table is final."
+            yield Offer.of(HostAction.FINISH, "End after this round", means)
+        return
+    if evening.phase in (Phase.ARRIVALS, Phase.FREE) and not name and any(_can_start(table) for table in tables):
+        means = "Begin the game of every lobby in which two fleets at least are complete."
+        yield Offer.of(HostAction.START, "Start all games", means)
+    if name or phase is Phase.OVER:
+        away = f"Put {name} and its table away, and o" if name else "O"
+        means = f"{away}pen a lobby at every table, in which games begin by themselves again."
+        yield Offer.of(HostAction.NEXT, "Open all tables", means)
+    if phase is not Phase.OVER:
+        means = (
+            "End the evening: games that are on are played to their end, and no other begins until you open all tables."
+        )
+        yield Offer.of(HostAction.FINISH, "Good night", means)
+
+
+def _can_start(table: TableState) -> bool:
+    return table.state is State.LOBBY and len(table.complete) > 1
 
 
 def _start(table: TableState, game: int) -> str:

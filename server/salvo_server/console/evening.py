@@ -7,18 +7,20 @@ turns end without a shot, at once when it gives them up, or after their whole ti
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from salvo import messages as m
 from salvo import topics
-from salvo.messages import State
+from salvo.messages import Phase, State
 from salvo.table_places import MAX_TABLES, place_name
 from salvo.table_state import (
     Fact,
     GameForgotten,
     NewConnection,
     SalvoCounted,
+    ServerStatuses,
     StateMoved,
     TableState,
     TurnClock,
@@ -26,7 +28,8 @@ from salvo.table_state import (
 )
 from salvo.topics import Address
 from salvo_display.boards.text_boards import OUT
-from salvo_server.console.commands import Offer, offers
+from salvo_server.console.commands import Offer, offers, offers_everywhere
+from salvo_server.console.needs import ARRIVAL_SECONDS, PACE_SECONDS, SETTLING_SECONDS, Need, Needs
 from salvo_server.game_lengths import TimeLeft, time_left_at
 from salvo_server.headlines import headline
 
@@ -102,6 +105,12 @@ class HostedTable:
 
     # --- what is shown
 
+    @property
+    def _is_thinking(self) -> bool:
+        """Whether a turn is on, and not yet resolved."""
+        turn = self.state.playing
+        return turn is not None and turn.turn > self.state.game.last_turn
+
     def picture(self) -> dict[str, Any]:
         """Return what is shown of the table."""
         state, left = self.state, time_left_at(self.state)
@@ -109,9 +118,8 @@ class HostedTable:
             "table": self.name,
             "state": state.state or "",
             "headline": headline(state) if state.state is not None else "",
-            "online": state.status is None or state.status.online,
             "left": "" if left is None else str(left),
-            "ends": None if state.playing is None or state.paused else round(self._clock.ends * 1000),
+            "ends": round(self._clock.ends * 1000) if self._is_thinking and not state.paused else None,
             "teams": [self._team(name, self._teams[name]) for name in state.names],
             "commands": [offer._asdict() for offer in self.offers],
         }
@@ -121,19 +129,48 @@ class HostedTable:
         """What a host may do here."""
         return offers(self.state)
 
+    def needs(self, seated: Collection[str], now: float) -> Iterator[Need]:
+        """Yield what may need the host here, the most urgent first.
+
+        Args:
+            seated: the teams whose match of a league is here; none without one.
+            now: on the page's clock.
+        """
+        state, turn = self.state, self.state.playing
+        if state.paused:
+            yield Need(self.name, "is paused, though no break is on", "pause")
+        elif turn is not None and not self._is_thinking:
+            yield Need(self.name, "no turn follows the last result", f"turn {turn.turn}", PACE_SECONDS)
+        elif turn is not None and now > self._clock.ends:
+            text = f"the time of turn {turn.turn} is over, and nothing follows"
+            yield Need(self.name, text, f"turn {turn.turn}", SETTLING_SECONDS)
+        elif state.state is State.LOBBY and seated and set(seated) <= state.complete:
+            yield Need(self.name, "all fleets are complete, and the game does not begin", "begin", PACE_SECONDS)
+        if state.state is State.LOBBY:
+            for name in seated:
+                if name not in state.names:
+                    yield Need(self.name, f"{name} has not come to its match", f"team {name}", ARRIVAL_SECONDS)
+        for name in state.names:
+            if state.state is State.LOBBY and name not in state.complete:
+                yield Need(self.name, f"{name} has {self._placed(name)}", f"team {name}", ARRIVAL_SECONDS)
+            elif turn is not None and self._teams[name].silent and name not in state.game.out:
+                yield Need(self.name, f"{name}: {self._failing(self._teams[name])}", f"team {name}")
+
+    def _placed(self, name: str) -> str:
+        return f"{len(self.state.approved.get(name, ()))} of {len(self.state.book.fleet)} ships placed"
+
     def _team(self, name: str, team: _Team) -> dict[str, Any]:
         state = self.state
         what, text, since = "here", "", None
         if state.state is State.LOBBY and name not in state.complete:
-            placed = len(state.approved.get(name, ()))
-            what, text, since = "late", f"{placed} of {len(state.book.fleet)} ships placed", round(team.since * 1000)
+            what, text, since = "late", self._placed(name), round(team.since * 1000)
         elif state.state is State.LOBBY:
             text = "all ships placed"
         elif name in state.game.out:
             what, text = "out", OUT[state.game.fates[name]] if name in state.game.fates else ""
         elif team.silent:
             what, text = "failing", self._failing(team)
-        if state.playing is not None and state.playing.player == name and state.playing.turn > state.game.last_turn:
+        if state.playing is not None and state.playing.player == name and self._is_thinking:
             since = round(self._began * 1000)
             what, text = ("failing" if team.silent else "thinking"), text or f"turn {state.playing.turn}"
         return {"name": name, "what": what, "text": text, "since": since}
@@ -154,7 +191,7 @@ class Evening:
     Attributes:
         tables: by name.
         lines: what hosts did, and what was refused, the newest last.
-        league: that is played here; None for none.
+        shown: what is on, and how the league stands; None until it is known.
         reached: whether the broker is there.
     """
 
@@ -162,13 +199,17 @@ class Evening:
         """Begin without a table; ``clock`` gives seconds."""
         self.tables: dict[str, HostedTable] = {}
         self.lines: deque[str] = deque(maxlen=_LINES)
-        self.league: m.LeagueShown | None = None
+        self.shown: m.EveningShown | None = None
         self.reached = False
+        self._statuses = ServerStatuses()
+        self._everywhere: m.HostActed | None = None  # what a host did at all tables, while each of them repeats it
+        self._needs = Needs()
         self._clock = clock
 
     def connect(self) -> None:
         """Note that all that is retained arrives again."""
-        self.league = None
+        self.shown = None
+        self._statuses.clear()
         for table in self.tables.values():
             table.receive(NewConnection(), self._clock(), retained=True)
 
@@ -180,51 +221,125 @@ class Evening:
                 return
             table = self.tables[address.table] = HostedTable(address.table)
         if address.topic is topics.LEAGUE:
-            self.league = announcement if isinstance(announcement, m.LeagueShown) else None
+            self.shown = announcement if isinstance(announcement, m.EveningShown) else None
             return
+        if address.topic is topics.SERVER:
+            self._statuses.receive(address.table, announcement if isinstance(announcement, m.ServerStatus) else None)
         where = f"table {address.table}: " if address.table else ""
         if isinstance(announcement, m.CommandRefused):
             self.lines.append(f"{where}refused: {announcement.text}")
             return
-        if isinstance(announcement, m.HostActed) and not retained:
+        if isinstance(announcement, m.HostActed) and not retained and not self._is_part(announcement):
             self.lines.append(f"{where}{announcement}")
         news = announcement if announcement is not None else Fact(address, payload)
         table.receive(news, self._clock(), retained=retained)
+
+    def _is_part(self, acted: m.HostActed) -> bool:
+        """Whether a host has done this at all tables, which has its own line."""
+        if acted.everywhere:
+            self._everywhere = acted
+            return False
+        return self._everywhere is not None and acted == replace(
+            self._everywhere, everywhere=False, paused=acted.paused
+        )
 
     @property
     def trouble(self) -> str:
         """What is wrong, for people; empty when nothing is."""
         if not self.reached:
             return "The broker does not answer. What you see is the last that was received."
-        statuses = [table.state.status for table in self.tables.values() if table.state.status is not None]
-        if any(status.profile == "open" for status in statuses):
+        if any(table.state.status is not None and table.state.status.profile == "open" for table in self._known()):
             return "This contest is open, where nobody can be a host: start the server with --profile contest."
-        offline = any(not status.online for status in statuses)
-        return "The server is offline. Games go on where they were as soon as it is back." if offline else ""
+        statuses = [status for name in self.tables if (status := self._statuses.of(name)) is not None]
+        if statuses and not any(status.online for status in statuses):
+            return "The server is offline. Games go on where they were as soon as it is back."
+        if any(status.paused for status in statuses):
+            return "The server cannot write its journal, and accepts nothing: make room on its disk."
+        return ""
 
     def picture(self) -> dict[str, Any]:
         """Return what the page shows."""
+        trouble, shown = self.trouble, self.shown
         return {
-            "trouble": self.trouble,
-            "tables": [self.tables[name].picture() for name in self._shown()],
-            "league": [] if self.league is None else _league_lines(self.league),
+            "trouble": trouble,
+            "needs": self._needs.show([] if trouble else self._all_needs(), self._clock()),
+            "phase": "" if shown is None else phase_line(shown),
+            "teams": self._teams(),
+            "commands": [offer._asdict() for offer in self.offers],
+            "tables": [table.picture() for table in self._known()],
+            "league": [] if shown is None or not shown.name else _league_lines(shown),
             "lines": list(self.lines),
         }
 
-    def _shown(self) -> Iterator[str]:
-        """Yield the tables that there are, the default table first."""
-        return (name for name in sorted(self.tables) if self.tables[name].state.state is not None)
+    @property
+    def offers(self) -> list[Offer]:
+        """What a host may do at all tables."""
+        if self.shown is None:
+            return []
+        return offers_everywhere(self.shown, (table.state for table in self._known()))
+
+    def _teams(self) -> list[str]:
+        """Return the teams that a host may take out."""
+        gone = () if self.shown is None else self.shown.withdrawn
+        ranked = () if self.shown is None else (row.team for row in self.shown.rows)
+        present = (name for table in self._known() for name in table.state.names)
+        return sorted({*ranked, *present}.difference(gone))
+
+    def _all_needs(self) -> Iterator[Need]:
+        shown = self.shown
+        seated: dict[str, list[str]] = {}
+        if shown is not None and shown.league_runs:
+            if shown.silent:
+                yield Need(None, f"{shown.name} has not reported for 15 seconds: start salvo league again")
+            for match in shown.matches:
+                if match.table is not None and not match.places:
+                    seated[match.table] = [name for name in match.teams if name not in shown.withdrawn]
+        for table in self._known():
+            status = self._statuses.of(table.name)
+            if status is not None and not status.online:
+                yield Need(table.name, "its server is offline", "server")
+            elif shown is None or shown.phase is not Phase.BREAK:
+                yield from table.needs(seated.get(table.name, ()), self._clock())
+
+    def _known(self) -> list[HostedTable]:
+        """Return the tables that there are, the default table first."""
+        return [self.tables[name] for name in sorted(self.tables) if self.tables[name].state.state is not None]
+
+
+def phase_line(evening: m.EveningShown) -> str:
+    """Return what is on, for people."""
+    league, phase = evening.name, evening.resumes or evening.phase
+    of_league = f"{league}: " if league else ""
+    rounds = f"round {evening.round}{f' of {evening.rounds}' if evening.rounds else ''}"
+    match phase:
+        case Phase.ARRIVALS:
+            line = f"{of_league}before the first {'round' if league else 'game'}"
+        case Phase.ROUND:
+            line = f"{of_league}{rounds}"
+        case Phase.BETWEEN:
+            line = f"{of_league}{rounds} is over, the next one follows"
+        case Phase.FINAL:
+            line = f"{league} is over: podium until you decide"
+        case Phase.FREE:
+            line = "games without a league"
+        case Phase.OVER:
+            line = "the evening is over: no game begins until you open all tables"
+    if evening.phase is Phase.BREAK:
+        return f"break, in {rounds} of {league}" if phase is Phase.ROUND and league else f"break; {line}"
+    if evening.league_runs and evening.last:
+        return f"{line}, the last one" if evening.round else f"{line}, which is the last one"
+    if evening.league_runs and evening.began > evening.round:
+        return f"{line} at once"
+    return f"{line}, {TimeLeft(evening.left, evening.left)}" if evening.league_runs and evening.left else line
 
 
 def _league_lines(league: m.LeagueShown) -> list[str]:
-    """Return how a league stands: its name, how long it will take, its matches, and its first three."""
-    rounds = f" of {league.rounds}" if league.rounds else ""
-    state = (
-        "over" if league.over else f"round {league.round}{rounds}" if league.round else "begins when the teams are here"
-    )
-    left = f", {TimeLeft(league.left, league.left)} for the evening" if league.left else ""
-    first = [f"{row.place}. {row.team}, {row.points / 1000:g} points" for row in league.rows[:3]]
-    return [f"{league.name}: {state}{left}", *map(_match_line, () if league.over else league.matches), *first]
+    """Return how a league stands: its matches, and its first three."""
+    first = [
+        f"{row.place}. {row.team}, {row.points / 1000:g} {'point' if row.points == 1000 else 'points'}"
+        for row in league.rows[:3]
+    ]
+    return [*map(_match_line, () if league.over else league.matches), *first]
 
 
 def _match_line(match: m.LeagueMatch) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from pydantic import Field
 
@@ -14,11 +14,15 @@ from salvo_display.web_server.own_page import OwnPage, PageCommand, PageRefusal
 from salvo_server.console.evening import Evening
 from salvo_server.hosting import read_argument
 
+#: How often the page looks at what only time has changed.
+_LOOK_SECONDS: Final = 1.0
+
 
 class _Sent(PageCommand):
     """A command, with what its person has read that it would do."""
 
     table: str = Field("", max_length=64)
+    everywhere: bool = False
     do: str | None = Field(None, max_length=20)
     argument: str = Field("", max_length=600)
     means: str = Field("", max_length=1000)
@@ -45,7 +49,7 @@ class ConsolePage(OwnPage):
     package = "salvo_server.console"
     command = _Sent
     words = frozenset(
-        {"tables", "lines", "league", "trouble"}
+        {"tables", "lines", "league", "trouble", "needs", "phase", "teams", "commands"}
     )  # a command has its own sentence, which must still be true
 
     def __init__(self, line: Line, about: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,6 +60,7 @@ class ConsolePage(OwnPage):
         """
         self.evening = Evening(clock)
         self._line, self._about = line, about
+        self._next_look = 0.0
         super().__init__(port, clock)
 
     @property
@@ -77,13 +82,20 @@ class ConsolePage(OwnPage):
         return {"now": round(self._clock() * 1000)}
 
     def take_in(self) -> bool:
-        """Apply what has come."""
-        return self._line.take_in(self.evening)
+        """Apply what has come; what needs the host may also follow from the time that has passed."""
+        changed, now = self._line.take_in(self.evening), self._clock()
+        if now < self._next_look:
+            return changed
+        self._next_look = now + _LOOK_SECONDS
+        return True
 
     def carry_out(self, command: _Sent) -> None:
         """Send a command, if it would still do what its person has read."""
         table = self.evening.tables.get(command.table)
-        offered = [] if table is None else [offer for offer in table.offers if offer.do.value == command.do]
+        there = self.evening.offers if command.everywhere else [] if table is None else table.offers
+        offered = [offer for offer in there if offer.do.value == command.do]
+        if not offered and command.everywhere:
+            raise PageRefusal(409, "not_now", f"{command.do} for all tables cannot be done now")
         if not offered:
             raise PageRefusal(400, "bad_command", f"no {command.do} at table {command.table!r}")
         [offer] = offered
@@ -92,6 +104,7 @@ class ConsolePage(OwnPage):
         if not offer.ready:
             raise PageRefusal(409, "not_now", f"{offer.do} cannot be done now")
         try:
-            self._line.give(command.table, offer.do, read_argument(offer.do, command.argument))
+            given = read_argument(offer.do, command.argument) | ({"everywhere": True} if command.everywhere else {})
+            self._line.give("" if command.everywhere else command.table, offer.do, given)
         except (SalvoError, ValueError) as error:
             raise PageRefusal(400, "bad_command", str(error)) from None

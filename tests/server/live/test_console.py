@@ -29,6 +29,16 @@ from salvo_server.storage.roster import Roster
 
 TEAMS = ("ann", "bob", "cy")
 
+#: What leaves its card or the page, and buttons that a thumb misses.
+_FAULTS_OF_A_PHONE = """
+    const parts = [...document.querySelectorAll("main section *")].filter((each) => each.getBoundingClientRect().width);
+    const leaves = (each) => {
+        const [own, card] = [each, each.closest("section")].map((some) => some.getBoundingClientRect());
+        return own.left < card.left || own.right > card.right + 1 || own.right > innerWidth;
+    };
+    const small = (each) => each.matches("button") && each.getBoundingClientRect().height < 40;
+    return parts.filter((each) => leaves(each) || small(each)).map((each) => each.outerHTML.slice(0, 200));"""
+
 
 class Patient(RandomBot):
     """Fires when it may."""
@@ -61,6 +71,7 @@ class Evening:
                 profile="contest",
                 roster=roster.path,
                 journal="none",
+                tables=("t1",),
                 seed="7",
                 placement_seconds=600,
                 turn_seconds=600,
@@ -96,7 +107,7 @@ def test_a_host_reads_who_is_late_thinks_and_fails_and_what_each_command_would_d
 
         def shown(*states: str) -> dict[str, Any]:
             page.look()
-            [table] = page.picture()["tables"]
+            table = page.picture()["tables"][0]
             teams = {team["name"]: f"{team['what']}: {team['text']}" for team in table["teams"]}
             return dict(table) if set(states) <= {f"{name} {state}" for name, state in teams.items()} else {}
 
@@ -129,8 +140,10 @@ def test_a_host_reads_who_is_late_thinks_and_fails_and_what_each_command_would_d
         table = until_true(lambda: shown("ann thinking: turn 2", failing))
         assert {"skip", "abort", "remove", "pause"} <= ready(table)
         assert "start" not in ready(table)
-        assert means(table, "skip") == "End turn 2 of ann, as if its time had run out."
+        assert means(table, "skip") == "End the turn that is on, as if its time had run out."
         assert means(table, "abort").startswith("End game 1 without a winner.")
+        assert [need["text"] for need in page.picture()["needs"]] == [failing.replace(" failing", "", 1)]
+        assert page.picture()["trouble"] == ""
         ann.may_fire.set()
         until_true(lambda: shown("bob out: is out, after turns without a shot"))
 
@@ -146,18 +159,29 @@ def test_a_host_pauses_a_game_by_clicking_after_reading_what_it_does(
     with sitting(shared, tmp_path, "control", evening.contest.url, title="Host", **account) as process:
         until(shared, "document.querySelectorAll('.what.here').length === 2")
         assert faults(shared) == []
-        shared.click("[data-word=start]")
+        shared.click("#tables [data-word=start]")
         assert "Begin game 1 at once with" in text(shared, "#means")
         shared.click("#order .main")
         until(shared, "document.querySelector('.what.thinking')")
-        until(shared, "/^[0-9]+ s left for this turn$/.test(document.querySelector('.turn').innerText)")
-        shared.click("[data-word=pause]")
+        until(shared, "/^[0-9]+ s left for this turn$/.test(document.querySelector('#tables .turn').innerText)")
+        shared.click("#tables [data-word=pause]")
         assert "Stop the clock of game 1." in text(shared, "#means")
         assert faults(shared) == []
         shared.click("#order .main")
         until(shared, "document.querySelector('#lines').innerText.includes('host desk pauses the table')")
-        until(shared, "document.querySelector('[data-word=pause]').getAttribute('aria-disabled') === 'true'")
-        assert "paused by the host" in text(shared, ".line")
+        until(shared, "document.querySelector('#tables [data-word=pause]').getAttribute('aria-disabled') === 'true'")
+        assert "paused by the host" in text(shared, "#tables .line")
+        until(shared, "document.querySelector('#needs').innerText.includes('Main table: is paused')")
+        shared.click("#everywhere [data-word=pause]")
+        assert text(shared, "#means").startswith("Pause all: Begin a break: all clocks stop.")
+        shared.click("#order .main")
+        until(shared, "document.querySelector('#phase').innerText.startsWith('break')")
+        assert shared.run("return document.querySelector('#needs').hidden")
+        shared.resize(390, 844)
+        shared.click("#everywhere [data-word=remove]")
+        until(shared, "document.querySelector('#order-box').getBoundingClientRect().bottom <= innerHeight")
+        assert text(shared, "#means").startswith("Take a team out: Take ann out of its game.")
+        assert shared.run(_FAULTS_OF_A_PHONE) == []
         assert shared.complaints() == []
         process.terminate()
         assert process.wait(60) != 0
