@@ -163,8 +163,18 @@ ELSEWHERE = {
     "SALVO_TEAM=hall SALVO_SECRET=the-one-of-the-hall salvo web mqtt://10.0.0.1 mqtt://10.0.0.2 "
     "--listen 0.0.0.0:8080": ("tests/watch/live/test_web_front.py", "web_front(brokers[0].url, brokers[1].url)"),
     "salvo teams add desk --role host": ("tests/server/live/test_host.py", 'added_account("desk", "host")'),
-    "salvo control pause mqtt://HOST": ("tests/server/live/test_host.py", 'printed("control", "pause", url'),
-    "salvo control extend mqtt://HOST 60": ("tests/server/live/test_host.py", 'printed("control", "extend", url'),
+    "salvo control pause mqtt://HOST --all": (
+        "tests/server/live/test_host.py",
+        'printed("control", "pause", url, "--all"',
+    ),
+    "salvo control resume mqtt://HOST --all": (
+        "tests/server/live/test_host.py",
+        'printed("control", "resume", url, "--all"',
+    ),
+    "salvo control extend mqtt://HOST 60 --table t1": (
+        "tests/server/live/test_host.py",
+        'printed("control", "extend", url, "60", "--table"',
+    ),
     "salvo control announce mqtt://HOST Lunch is at noon": (
         "tests/server/live/test_host.py",
         'printed("control", "announce", url',
