@@ -314,7 +314,7 @@ def _fields_of(cls: Any) -> list[Member]:
             field.name,
             field.metadata.get("alias", field.name),
             hints[field.name],
-            field.default is MISSING or "required" in field.metadata,
+            (field.default is MISSING and field.default_factory is MISSING) or "required" in field.metadata,
             field.metadata.get("exclude_if"),
         )
         for field in fields(cls)

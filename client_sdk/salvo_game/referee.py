@@ -155,11 +155,10 @@ class Referee:
 
     @property
     def next_differs(self) -> bool:
-        """Whether the operator has set other limits or rules for the next lobby than for this game."""
-        following, now = self._following, self.limits
-        if now.by_host:
-            return following.book != self.book
-        return (replace(following.limits, held=now.held), following.book) != (now, self.book)
+        """Whether the next lobby has other limits or rules than this game; whether it is held is none of them."""
+        following = self._next
+        limits = replace(following.limits, held=self.limits.held)
+        return (limits, following.book) != (self.limits, self.book)
 
     @property
     def players(self) -> Mapping[str, Team]:

@@ -109,7 +109,8 @@ class ServeReport:
             if referee.stage.paused:
                 status += "; paused by a host, until one resumes it"
             players = list(referee.players)
-            new_from = referee.number + 1 if referee.next_differs else None
+            is_new = referee.next_differs and not referee.limits.by_host  # what a host has set holds for one game
+            new_from = referee.number + 1 if is_new else None
             new = "" if new_from is None else f"; the new settings hold from game {new_from} on"
             self.say(
                 f"{_prefix(referee.table)}{status}; players: {', '.join(players) or 'none'}{new}",

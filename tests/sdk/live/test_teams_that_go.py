@@ -103,4 +103,4 @@ def test_each_team_of_a_process_leaves_the_lobby_by_itself(broker: Broker, start
         stop.set()
         for team in teams:
             team.join(SECONDS)
-        assert received.all[-1] == m.PlayersListed(())
+        received.until(lambda announced: announced[-1] == m.PlayersListed(()))

@@ -147,7 +147,7 @@ def differing(got: Cells, wanted: Cells) -> dict[str, list[tuple[str, str]]]:
 NONE: dict[str, list[tuple[str, str]]] = differing(set(), set())
 
 SUBSCRIPTIONS = {
-    "each topic": [TOPICS[:40], TOPICS[40:]],
+    "each topic": [TOPICS[:41], TOPICS[41:]],
     "#": [["#", "$SYS/#", "$CONTROL/#"]],
     "+/...": [["/".join("+" * levels) for levels in range(2, 8)]],
 }

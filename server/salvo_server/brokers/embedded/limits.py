@@ -71,7 +71,7 @@ class BrokerLimits:
     websockets: int = 128
     frame_bytes: int = 65_536
     absent_sessions: int = 64
-    subscriptions: int = 80
+    subscriptions: int = 100
     all_subscriptions: int = 4096
     in_flight: int = 256
     in_flight_bytes: int = 256 * 1024
