@@ -134,6 +134,7 @@ class Play:
     retained: dict[str, bytes] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
     delivery: Delivery = field(default_factory=Delivery)
+    _settled: m.EveningShown | None = None
     _resumed: set[int] = field(default_factory=set)  # numbers of games, as in ``games``
     _insists: bool = False
     _doubts: dict[int, set[str]] = field(default_factory=dict)  # players that have more of these games than the journal
@@ -228,9 +229,11 @@ class Play:
 
     def settle_evening(self, now: int) -> Effects:
         """Record and publish what is on, if it has changed, and hold the lobbies or let go of them."""
-        effects, text, topic = Effects(), self.evening.text, topics.LEAGUE.of(self.openings.first_table)
-        if self.retained.get(topic) == text.encode():
+        effects = Effects()
+        if self.evening.shown is self._settled:  # with every step: nothing is written where nothing has changed
             return effects
+        self._settled = self.evening.shown
+        text, topic = self.evening.text, topics.LEAGUE.of(self.openings.first_table)
         self.retained[topic] = text.encode()
         effects.records.append(EveningChanged(text))
         effects.publications.append(Publication(topic, text.encode(), True))
