@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sysconfig
 import threading
@@ -62,6 +63,7 @@ class Stage:
         self._port = Port()
         self.url = f"mqtt://{self._port.address}"
         self._running: list[subprocess.Popen[str]] = []
+        self._first_lines: dict[int, str] = {}  # by process
 
     def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
@@ -75,9 +77,17 @@ class Stage:
         words = ["--listen", self._port.address, "--profile", "open", "--json", "--players", "2"]
         server = self.start("serve", *words, "--over-seconds", "600", "--rules", str(self.rules), *settings)
         assert server.stdout is not None
-        read = server.stdout.readline()
-        assert read, server.communicate()[1]
+        read = b""  # no more than a line, or what is buffered then would be lost for `communicate`
+        while not read.endswith(b"\n"):
+            more = os.read(server.stdout.fileno(), 1)
+            assert more, server.communicate()[1]
+            read += more
+        self._first_lines[server.pid] = read.decode()
         return server
+
+    def output(self, server: subprocess.Popen[str]) -> str:
+        """Return all that a server has printed, once it has ended."""
+        return self._first_lines[server.pid] + server.communicate(timeout=SECONDS)[0]
 
     def join(self, team: str) -> subprocess.Popen[str]:
         words = ["join", self.url, str(self.bot), "--team", team, "--games", "1", "--proof", str(self.proof(team))]

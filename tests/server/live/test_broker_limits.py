@@ -82,7 +82,7 @@ def subscribe_to_too_much(process: BrokerProcess, held: contextlib.ExitStack) ->
     for number in range(10):
         client = held.enter_context(Raw(process.port))
         client.read()
-        for _ in range(100):
+        for _ in range(120):
             levels = "/".join(secrets.token_hex(16) for _ in range(15))
             client.send(subscribe_packet(levels))
         client.wait_for(b"\x90\3\0\1\x80", number)
