@@ -173,8 +173,15 @@ class Play:
         result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
         if result is not None:
             effects.records.append(GameConcluded(self.games[table.name], result))
+        effects.news.append(StepNews(table.name, step.at, step.command, step.announcements))
         for announcement in step.announcements:
             match announcement:
+                case m.PlayersListed(names):
+                    self.evening.list_teams(names, step.at)
+                case m.StateChanged(m.State.TURN):
+                    self.evening.begin_game(step.at)
+                case m.HostActed(everywhere=True):
+                    effects += self._act_everywhere(announcement, step.at)
                 case m.Recap(to):
                     effects.publications += self.recaps.recall(table.name, to)
                 case m.HostActed(by=by, do=m.HostAction.ANNUL, game=int(number)):
@@ -190,15 +197,7 @@ class Play:
                 case _:
                     pass
         self.timers.set(table.name, table.referee.deadline())
-        effects.news.append(StepNews(table.name, step.at, step.command, step.announcements))
-        for announcement in step.announcements:
-            if isinstance(announcement, m.PlayersListed):
-                self.evening.list_teams(announcement.names, step.at)
-            elif announcement == m.StateChanged(m.State.TURN):
-                self.evening.begin_game(step.at)
         effects += self.settle_evening(step.at)
-        if isinstance(step.command, m.HostCommand) and step.command.everywhere:
-            effects += self._act_everywhere(step)
         return effects
 
     # --- the evening ------------------------------------------------------------------------------------------------
@@ -215,16 +214,13 @@ class Play:
             raise IllegalCommand("wrong_state", "a command for all tables is given at the first one")
         self.evening.check(command, {name for each in self.tables.values() for name in each.referee.players})
 
-    def _act_everywhere(self, step: Step) -> Effects:
+    def _act_everywhere(self, did: m.HostActed, now: int) -> Effects:
         """Do at each table, and in the evening, what a host has commanded for all."""
-        effects = Effects()
-        for announcement in step.announcements:
-            if isinstance(announcement, m.HostActed):
-                self.evening.act(announcement, step.at)
-                effects += self.settle_evening(step.at)
-                for table, command in at_each(self.tables.values(), announcement, held=self.evening.held):
-                    effects += self.pass_time(table, step.at)
-                    effects += self.carry_out(table, command, step.at)
+        self.evening.act(did, now)
+        effects = self.settle_evening(now)
+        for table, command in at_each(self.tables.values(), did, held=self.evening.held):
+            effects += self.pass_time(table, now)
+            effects += self.carry_out(table, command, now)
         return effects
 
     def settle_evening(self, now: int) -> Effects:
