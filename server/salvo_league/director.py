@@ -167,7 +167,8 @@ class Director:
     def teams(self) -> list[str]:
         """Teams that are there, in order of drawing: those that were drawn before, then the others by name."""
         known = [*self.book.teams, *sorted(self._seen.keys() - set(self.book.teams))]
-        return [team for team in known if team not in self.book.away | self._withdrawn]
+        out = self.book.away | self._withdrawn
+        return [team for team in known if team not in out]
 
     @property
     def _hall_desks(self) -> list[TableDesk]:
@@ -346,7 +347,7 @@ class Director:
         if self.book.pending:
             self._roll.end()
         elif self._roll.at is None:
-            called = self._unknown or self._plain_again
+            called = self._unknown or self._to_be_called_again()
             free = [at for at in self._tables if at not in self._halls and self._is_free(at)]
             if called and free:
                 self._roll.begin(called, self._seen, free)
@@ -354,9 +355,8 @@ class Director:
         for team in found:
             self._store(Plain(team))
 
-    @property
-    def _plain_again(self) -> list[str]:
-        """Teams that follow no seat, as was found, and wait while others play: called once a round."""
+    def _to_be_called_again(self) -> list[str]:
+        """Return teams that follow no seat, as was found, and wait while others play; each once a round."""
         if not self.book.open_matches:
             return []
         again = [
@@ -495,7 +495,8 @@ class Director:
         last = {team: place for place, result in enumerate(self.book.results.values(), 1) for team in result.teams}
         longest = sorted(self.book.pending, key=lambda match: sorted(last.get(team, 0) for team in match.teams))
         for match in longest:  # who has waited longest
-            teams = tuple(team for team in match.teams if team not in self.book.away | self._withdrawn)
+            out = self.book.away | self._withdrawn  # which grows with each match that is forfeited
+            teams = tuple(team for team in match.teams if team not in out)
             if len(teams) < 2:
                 self._store(Closing(match.number, teams))
                 self._store(self._forfeit(match, HALL, 0))

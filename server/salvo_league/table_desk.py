@@ -121,9 +121,9 @@ class TableDesk:
 
     # --- what is commanded ------------------------------------------------------------------------------------------
 
-    def command(self, do: HostAction, settings: m.NextGame | None = None, text: str = "") -> None:
+    def command(self, do: HostAction, settings: m.NextGame | None = None) -> None:
         """Give a command for the table's game, again after a while."""
-        command = m.HostCommand(self._host, do, text=text, settings=settings, context=self.view.game)
+        command = m.HostCommand(self._host, do, settings=settings, context=self.view.game)
         if command == self._sent and self._now - self._sent_at < AGAIN_SECONDS:
             return
         self._sent, self._sent_at = command, self._now

@@ -39,7 +39,6 @@ class TableView:
         winners: None until there is a result; empty after a game that a host has aborted.
         resolved: game and turn of the last salvo.
         over_seconds: how long its result will stand; 0 until it is known.
-        placement_seconds: the time to place a fleet; 0 until it is known.
         rules: the name of its ruleset; empty until it is known.
         evening: what is on, at the default table; None until it is known.
         hosted: what a host did last since the game's lobby opened.
@@ -61,7 +60,6 @@ class TableView:
     annulled: Mapping[int, str] = field(default_factory=dict)
     refused: m.CommandRefused | None = None
     received_at: float = 0.0
-    placement_seconds: int = 0
     rules: str = ""
     evening: m.EveningShown | None = None
 
@@ -149,7 +147,6 @@ class _Followed:
             stats=dict(game.stats),
             resolved=(0, 0) if game.result is None else (game.result.game, game.result.turn),
             over_seconds=0 if seen.rules is None else seen.rules.over_seconds,
-            placement_seconds=0 if seen.rules is None else seen.rules.placement_seconds,
             rules="" if seen.rules is None else seen.rules.book.name,
             hosted=seen.hosted,
             annulled=dict(self.annulled),

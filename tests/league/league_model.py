@@ -279,7 +279,6 @@ class World:
             table.hosted,
             dict(table.annulled),
             table.refused,
-            placement_seconds=table.limits.placement_ms // 1000,
             rules="salvo",
             evening=self.evening,
         )
