@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 COLOURS: Final = 12
 EMBLEMS: Final = 12
@@ -66,6 +66,7 @@ class Badges:
         self._given: dict[str, Badge] = {}
         self._colours: Counter[int] = Counter()
         self._emblems: Counter[int] = Counter()
+        self._pairs: Counter[tuple[int, int]] = Counter()
         self.take(given or {})
 
     def take(self, given: Mapping[str, int]) -> None:
@@ -86,22 +87,27 @@ class Badges:
 
     def _chosen(self, name: str) -> Badge:
         own = badge_of(name)
-        colour = _rarest(own.colour, COLOURS, self._colours)
-        paired = {badge.emblem for badge in self._given.values() if badge.colour == colour}
-        # A pair that is there already comes last, however rare its emblem is.
-        uses = Counter({emblem: self._emblems[emblem] + _MAX_TEAMS * (emblem in paired) for emblem in range(EMBLEMS)})
+        colour = _rarest(own.colour, COLOURS, lambda colour: self._colours[colour])
+
+        def uses(emblem: int) -> tuple[bool, int]:
+            """A pair that is there already comes last, however rare its emblem is."""
+            return self._pairs[colour, emblem] > 0, self._emblems[emblem]
+
         return Badge(colour, _rarest(own.emblem, EMBLEMS, uses))
 
     def _add(self, name: str, badge: Badge) -> None:
         self._given[name] = badge
-        self._colours[badge.colour] += 1
-        self._emblems[badge.emblem] += 1
+        self._count(badge, 1)
 
     def _drop(self, name: str) -> None:
         badge = self._given.pop(name, None)
         if badge is not None:
-            self._colours[badge.colour] -= 1
-            self._emblems[badge.emblem] -= 1
+            self._count(badge, -1)
+
+    def _count(self, badge: Badge, change: int) -> None:
+        self._colours[badge.colour] += change
+        self._emblems[badge.emblem] += change
+        self._pairs[badge] += change
 
 
 def badges_of(names: Iterable[str]) -> dict[str, Badge]:
@@ -109,5 +115,6 @@ def badges_of(names: Iterable[str]) -> dict[str, Badge]:
     return Badges().of(names)
 
 
-def _rarest(wanted: int, count: int, used: Counter[int]) -> int:
-    return min((number % count for number in range(wanted, wanted + count)), key=lambda number: used[number])
+def _rarest(wanted: int, count: int, uses: Callable[[int], Any]) -> int:
+    """Return the number that is used least, beginning with the wanted one."""
+    return min((number % count for number in range(wanted, wanted + count)), key=uses)
