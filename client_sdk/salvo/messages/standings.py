@@ -168,3 +168,13 @@ class EveningShown(LeagueShown):
     def league_runs(self) -> bool:
         """Whether there is a league that has not ended."""
         return bool(self.name) and not self.over
+
+    @property
+    def league_reports(self) -> bool:
+        """Whether there is a league that has not ended, and has not fallen silent."""
+        return self.league_runs and not self.silent
+
+    @property
+    def phase_but_for_break(self) -> Phase:
+        """What is on, or what a break has interrupted."""
+        return self.resumes or self.phase

@@ -122,9 +122,8 @@ def offers_everywhere(evening: m.EveningShown, tables: Iterable[TableState]) -> 
 
 def _phase_offers(evening: m.EveningShown, tables: Iterable[TableState]) -> Iterator[Offer]:
     """Yield what the phase allows."""
-    phase, name = evening.resumes or evening.phase, evening.name
-    runs = evening.league_runs and not evening.silent
-    if runs:
+    phase, name = evening.phase_but_for_break, evening.name
+    if evening.league_reports:
         following = evening.round + 1
         if evening.phase in (Phase.ARRIVALS, Phase.BETWEEN) and evening.began < following and not evening.last:
             means = f"Begin round {following} of {name} with the teams that are here, without waiting any longer."

@@ -308,7 +308,7 @@ class Evening:
 
 def phase_line(evening: m.EveningShown) -> str:
     """Return what is on, for people."""
-    league, phase = evening.name, evening.resumes or evening.phase
+    league, phase = evening.name, evening.phase_but_for_break
     of_league = f"{league}: " if league else ""
     rounds = f"round {evening.round}{f' of {evening.rounds}' if evening.rounds else ''}"
     match phase:

@@ -58,21 +58,16 @@ class Evening:
     @property
     def held(self) -> bool:
         """Whether no game begins at a table that no host has opened (SALVO-EVENING-2)."""
-        return bool(self.shown.name) or self._phase is Phase.OVER
+        return bool(self.shown.name) or self.shown.phase_but_for_break is Phase.OVER
 
     @property
     def paused(self) -> bool:
         """Whether a break is on."""
         return self.shown.phase is Phase.BREAK
 
-    @property
-    def _phase(self) -> Phase:
-        """What is on, or what a break has interrupted."""
-        return self.shown.resumes or self.shown.phase
-
     def deadline(self) -> int | None:
         """Return when :meth:`pass_time` has something to do; None for never."""
-        return self._reported_at + SILENT_MS if self.shown.league_runs and not self.shown.silent else None
+        return self._reported_at + SILENT_MS if self.shown.league_reports else None
 
     def pass_time(self, now: int) -> None:
         """Note that a league has fallen silent."""
@@ -82,7 +77,7 @@ class Evening:
 
     def begin_game(self, now: int) -> None:
         """Note that a game has begun at a table."""
-        if self._phase is Phase.ARRIVALS and not self.held:
+        if self.shown.phase_but_for_break is Phase.ARRIVALS and not self.held:
             self._enter(Phase.FREE, now)
 
     def list_teams(self, names: Iterable[str], now: int) -> None:
@@ -106,7 +101,7 @@ class Evening:
         """
         shown = self.shown
         same = (shown.by, shown.name) == (league.by, league.name)
-        if shown.league_runs and not shown.silent and not same:
+        if shown.league_reports and not same:
             text = f"{shown.by} runs {shown.name} at these tables; finish for all tables ends it"
             raise IllegalCommand("wrong_state", text)
         if league.over and not (same and shown.name):
@@ -137,16 +132,19 @@ class Evening:
                 raise IllegalCommand("clock_stopped", "everything is paused already")
             case HostAction.RESUME if not self.paused:
                 raise IllegalCommand("not_paused", "there is no break; resume one table without --all")
-            case HostAction.START if shown.name and self._phase not in (Phase.ARRIVALS, Phase.BETWEEN):
-                text = f"the next round begins between two rounds; the phase is {self._phase}"
+            case HostAction.START if shown.name and self.shown.phase_but_for_break not in (
+                Phase.ARRIVALS,
+                Phase.BETWEEN,
+            ):
+                text = f"the next round begins between two rounds; the phase is {shown.phase_but_for_break}"
                 raise IllegalCommand("wrong_state", text)
-            case HostAction.NEXT if shown.league_runs and not shown.silent:
+            case HostAction.NEXT if shown.league_reports:
                 raise IllegalCommand("wrong_state", f"{shown.name} is not over; finish ends it after its round")
             case HostAction.REMOVE if command.team not in {*teams, *(row.team for row in shown.rows)}:
                 raise IllegalCommand("unknown_target", f"no team {command.team[:40]!r} is at a table or in the league")
-            case HostAction.FINISH if shown.league_runs and shown.last and not shown.silent:
+            case HostAction.FINISH if shown.league_reports and shown.last:
                 raise IllegalCommand("wrong_state", f"{shown.name} ends after round {shown.last} already")
-            case HostAction.FINISH if self._phase is Phase.OVER:
+            case HostAction.FINISH if self.shown.phase_but_for_break is Phase.OVER:
                 raise IllegalCommand("wrong_state", "the evening is over; next opens the tables again")
             case _:
                 pass
@@ -158,12 +156,12 @@ class Evening:
             case HostAction.PAUSE:
                 self._change(now, resumes=shown.phase, phase=Phase.BREAK)
             case HostAction.RESUME:
-                self._change(now, phase=self._phase, resumes=None)
+                self._change(now, phase=self.shown.phase_but_for_break, resumes=None)
             case HostAction.START if shown.league_runs:
                 self._change(now, began=shown.round + 1)
             case HostAction.REMOVE if shown.league_runs and did.team not in shown.withdrawn:
                 self._change(now, withdrawn=(*shown.withdrawn, did.team))
-            case HostAction.FINISH if shown.league_runs and not shown.silent:
+            case HostAction.FINISH if shown.league_reports:
                 self._change(now, last=max(1, shown.round))
             case HostAction.FINISH:
                 self._enter(Phase.OVER, now)

@@ -21,7 +21,7 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, badges: Badge
         newest: as it is now.
     """
     phase = newest.phase if newest.phase in _AT_ONCE else shown.phase
-    resumes = shown.resumes or shown.phase if phase is m.Phase.BREAK else None
+    resumes = shown.phase_but_for_break if phase is m.Phase.BREAK else None
     return {
         "evening": {"phase": phase, "resumes": resumes, "silent": newest.silent, "at": shown.at},
         "league": _league(shown, badges) if shown.name else None,
