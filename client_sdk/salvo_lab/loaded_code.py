@@ -121,7 +121,7 @@ def _files_imported(path: str, folder: str) -> Iterator[str]:
     """Yield the files of a folder that a file of it imports by name."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever loads it is warned
+            warnings.simplefilter("ignore")  # Python warns when it is loaded
             tree = ast.parse(Path(path).read_bytes()) if path.endswith(".py") else ast.Module([], [])
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return  # it shows when it is loaded

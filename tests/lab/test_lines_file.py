@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def file(path: Path) -> Iterator[LinesFile]:
     with closing(LinesFile(path)) as file:
-        file.begin({"form": 1}, anew=False)
+        file.begin({"form": 1}, forget=False)
         file.add([{"game": 1}])
         yield file
 
@@ -39,7 +39,7 @@ def test_a_file_has_one_writer_and_only_its_owner_reads_it(file: LinesFile, path
 
 
 @pytest.mark.parametrize(
-    ("there", "anew", "then"),
+    ("there", "forget", "then"),
     [
         (b"", False, b'{"form":2}\n'),
         (WRITTEN, False, WRITTEN),
@@ -49,15 +49,15 @@ def test_a_file_has_one_writer_and_only_its_owner_reads_it(file: LinesFile, path
     ],
 )
 def test_a_reopened_lines_file_continues_after_its_last_whole_line(
-    there: bytes, anew: bool, then: bytes, path: Path
+    there: bytes, forget: bool, then: bytes, path: Path
 ) -> None:
     path.write_bytes(there)
     with closing(LinesFile(path)) as file:
-        file.begin({"form": 2}, anew=anew)
+        file.begin({"form": 2}, forget=forget)
         assert path.read_bytes() == then
         file.add([{"game": 2}, {"game": 3}])
         assert file.is_as_written()
-        file.begin({"form": 2}, anew=False)
+        file.begin({"form": 2}, forget=False)
         assert file.is_as_written()
     lines = [*then.splitlines(), b'{"game":2}', b'{"game":3}']
     assert whole_lines(path) == list(enumerate(lines, start=1))

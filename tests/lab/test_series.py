@@ -99,7 +99,7 @@ def test_games_of_a_swiss_pairing_that_a_changed_result_has_undone_count_no_more
     cup = tournament(names=("a", "b", "c", "d"), format=Format.SWISS, games=1)
 
     def after(winners: str) -> list[TournamentGame]:
-        """Return all games, of which whoever stands first in ``winners`` wins."""
+        """Return all games, each won by the one that stands first in ``winners``."""
         games: list[TournamentGame] = []
         for _ in range(2):
             there = {game.result for game in games}

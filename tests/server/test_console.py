@@ -125,7 +125,7 @@ def hall() -> Hall:
 
 
 def test_a_server_with_further_tables_is_there_until_its_own_status_says_otherwise(hall: Hall) -> None:
-    """The story: with one further table the page said for ever that the server was offline."""
+    """The story: with one further table the page always called the server offline."""
     assert hall.evening.trouble == ""
     hall.open(online=False)
     assert hall.evening.trouble.startswith("The server is offline.")

@@ -171,7 +171,7 @@ def _results(path: Path) -> None:
 
 def _gone_on_with_results(path: Path) -> Any:
     file = LinesFile(path)
-    file.begin({"form": 1}, anew=False)
+    file.begin({"form": 1}, forget=False)
     file.add([{"game": 3}])
     file.close()
     return [line for _, line in whole_lines(path)]

@@ -7,5 +7,5 @@
     page        an HTML page of it
 
 There are two ways to play one: a tournament, in processes of this machine (:mod:`salvo_lab.tournament`), and a league,
-at the tables of a contest (``salvo_league``). Whoever plays it, its record alone shows what came of it.
+at the tables of a contest (``salvo_league``). Wherever it is played, its record alone shows what came of it.
 """

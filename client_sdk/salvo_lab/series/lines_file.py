@@ -75,12 +75,12 @@ class LinesFile:
         self._written = hashlib.blake2b()  # of all that should be there
         self._is_whole = True  # whether everything could be written
 
-    def begin(self, head: Mapping[str, Any], *, anew: bool) -> None:
+    def begin(self, head: Mapping[str, Any], *, forget: bool) -> None:
         """Open the file for writing.
 
         Args:
             head: the first line of a file without one.
-            anew: whether to forget what is there.
+            forget: whether to remove the lines that are there.
 
         Raises:
             OSError: it cannot be written.
@@ -88,7 +88,7 @@ class LinesFile:
         if self._file is not None:
             self._file.close()
         self._file = open(self._path, "a+b", opener=partial(os.open, mode=0o600))  # noqa: SIM115
-        if anew:
+        if forget:
             self._file.truncate(0)
         end_last_line(self._file)
         self._written = self._digest()

@@ -137,7 +137,7 @@ class SeriesRecord:
             recorded = self._to_go_on_with(settings)
             head = Head(3, kind, {**settings, **(more or {})}, seed or secrets.token_hex(16))
             self.recorded = recorded or Recorded(head, [])
-            self._file.begin(write_head(self.recorded.head), anew=recorded is None)
+            self._file.begin(write_head(self.recorded.head), forget=recorded is None)
         except OSError as error:
             self._file.close()
             raise _failed(path, error) from None
@@ -185,7 +185,7 @@ class SeriesRecord:
             raise _failed(self.path, error) from None
 
     def mend(self) -> str:
-        """Write all lines anew if somebody else has changed the file since it was opened, which is put aside.
+        """Write all lines again if somebody else has changed the file since it was opened, which is put aside.
 
         Returns:
             What was changed, and where it is now; empty when nothing was.
@@ -198,7 +198,7 @@ class SeriesRecord:
         change = self._change()
         try:
             aside = _set_aside(self.path)
-            self._file.begin(write_head(self.recorded.head), anew=True)
+            self._file.begin(write_head(self.recorded.head), forget=True)
             self._file.add(map(write_line, self.lines))
         except OSError as error:
             raise _failed(self.path, error) from None
