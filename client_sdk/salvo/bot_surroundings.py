@@ -9,14 +9,30 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-#: What has happened: the directory that was left, or None in a copy of this process. :func:`settle` removes entries.
-events: Final[list[str | None]] = []
+
+class _Noted(threading.local):
+    """What has happened on each thread: one may call a bot while another changes the directory for its own reasons."""
+
+    def __init__(self) -> None:
+        self.events: list[str | None] = []
+
+
+_noted: Final = _Noted()
 
 _directories: dict[str, str] = {}
 _watching = False
+
+
+def events() -> list[str | None]:
+    """Return what has happened on this thread: the directory that was left, or None in a copy of this process.
+
+    :func:`settle` removes entries.
+    """
+    return _noted.events
 
 
 def watch() -> None:
@@ -27,19 +43,20 @@ def watch() -> None:
     _watching = True
     sys.addaudithook(_note)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: events.append(None))
+        os.register_at_fork(after_in_child=lambda: events().append(None))
 
 
 def call(module: str, method: Callable[..., Any], *given: Any) -> Any:
     """Return what code of a module returns that is called in the module's own working directory."""
-    seen = len(events)
+    noted = events()
+    seen = len(noted)
     if module in _directories:
         with contextlib.suppress(OSError):  # it is gone
             os.chdir(_directories[module])
     try:
         return method(*given)
     finally:
-        if len(events) != seen:
+        if len(noted) != seen:
             settle(module, seen)
 
 
@@ -49,8 +66,9 @@ def settle(module: str, seen: int) -> None:
     Args:
         seen: how many events there were before the call.
     """
-    left = events[seen:]
-    if not left:  # bots play in another thread, too, which has removed what it took for its own
+    noted = events()
+    left = noted[seen:]
+    if not left:
         return
     if None in left:
         os._exit(0)
@@ -60,7 +78,7 @@ def settle(module: str, seen: int) -> None:
         os.chdir(left[0] or "")
     if _directories.get(module) == left[0]:
         del _directories[module]
-    del events[seen:]
+    del noted[seen:]
 
 
 def has_moved(module: str) -> bool:
@@ -71,6 +89,6 @@ def has_moved(module: str) -> bool:
 def _note(event: str, _: object) -> None:
     if event == "os.chdir":
         try:
-            events.append(os.getcwd())
+            events().append(os.getcwd())
         except OSError:  # it was removed
-            events.append("")
+            events().append("")

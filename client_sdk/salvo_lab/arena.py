@@ -271,7 +271,7 @@ class _Match:
         self._gone: dict[str, int] = {}  # by name, the turn from which a bot is not called any more
         self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
         self._aims = _aims(self._names, book.grid)
-        self._seen = len(bot_surroundings.events)
+        self._seen = len(bot_surroundings.events())
         self._times = supervision.times if supervision is not None else None
         self._silent = [0] * len(bots)
         self._failed = [0] * len(bots)
@@ -329,7 +329,7 @@ class _Match:
     def play(self) -> Outcome:
         game, views, silent, mark, unsaid = self._game, self._views, self._silent, self._mark, self._unsaid
         choosers, gone, aim_of = self._choosers, self._gone, self._aims.__getitem__
-        events, seen = bot_surroundings.events, self._seen
+        events, seen = bot_surroundings.events(), self._seen
         at_one_stroke = self._at_one_stroke
         followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
         fallen, buried = game.fallen, 0
@@ -397,13 +397,13 @@ class _Match:
             answer = () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
         except (Exception, SystemExit) as error:
             answer = self._without(seat, view.turn, error)
-        if len(bot_surroundings.events) != self._seen:
+        if len(bot_surroundings.events()) != self._seen:
             self._tidy(seat)
         return answer
 
     def _without(self, seat: int, turn: int, error: Exception | SystemExit) -> tuple[()]:
         """Return the answer of a bot that has raised."""
-        if len(bot_surroundings.events) != self._seen:
+        if len(bot_surroundings.events()) != self._seen:
             self._tidy(seat)
         self._give_up(seat, turn, self._in_game(seat, f"turn {turn}", self._bots[seat].failure(error)), error)
         return ()

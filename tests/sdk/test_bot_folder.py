@@ -6,7 +6,9 @@ import os
 import pickle
 import py_compile
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -178,12 +180,24 @@ def test_an_error_in_a_bots_helper_module_is_reported_with_its_line(tmp_path: Pa
         arena.play({"mine": make(mine), "other": make("random")}, seed=1)
 
 
-def test_a_bot_call_survives_another_thread_clearing_the_stored_events() -> None:
-    """Bots play in several threads of one process, and a game ended with an IndexError."""
-    before, there = list(bot_surroundings.events), os.getcwd()
-    bot_surroundings.events.append(there)
-    try:
-        bot_surroundings.call("another", bot_surroundings.events.clear)
-        assert os.getcwd() == there
-    finally:
-        bot_surroundings.events[:] = before
+def test_a_bots_call_leaves_alone_the_directory_that_another_thread_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command works in a folder while a bot plays on a thread: neither its directory nor the bot's game suffers."""
+    monkeypatch.chdir(Path.cwd())
+    bot_surroundings.watch()
+    called, changed = threading.Event(), threading.Event()
+
+    def answer() -> str:
+        called.set()
+        assert changed.wait(60)
+        return "answer"
+
+    with ThreadPoolExecutor() as pool:
+        answered = pool.submit(bot_surroundings.call, "a bot of this test", answer)
+        assert called.wait(60)
+        os.chdir(tmp_path)
+        changed.set()
+        assert answered.result(60) == "answer"
+    assert Path.cwd() == tmp_path
+    assert not bot_surroundings.has_moved("a bot of this test")
