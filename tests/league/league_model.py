@@ -54,7 +54,7 @@ class Table:
     annulled: dict[int, str] = field(default_factory=dict)
 
     def open(self, now: float) -> None:
-        self.limits = replace(HELD, held=not self.pending)
+        self.limits = HELD
         for settings in self.pending:
             self.limits = settings.limits(self.limits)
         self.pending, self.listed, self.complete, self.places = [], [], [], {}

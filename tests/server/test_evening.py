@@ -112,6 +112,19 @@ def test_no_game_begins_at_a_table_that_a_league_has_not_opened(contest: Contest
     assert json.loads(contest.edge.retained["/game/rules"])["placement_seconds"] == 86_400
 
 
+def test_a_match_begins_with_the_last_fleet_at_a_table_that_a_league_has_opened(contest: Contest) -> None:
+    """It waited for its placement time to pass."""
+    contest.report(CUP)
+    settings = m.NextGame(placement_seconds=30, teams=TEAMS)
+    for command in (m.HostCommand("desk", HostAction.SET, settings=settings), m.HostCommand("desk", HostAction.NEXT)):
+        contest.say(topics.HOST.of(), write_host(command, DESK))
+    assert json.loads(contest.edge.retained["/game/rules"])["placement_seconds"] == 30
+    for name in TEAMS:
+        contest.join(name)
+    contest.place(TEAMS)
+    assert contest.referee.state is State.TURN
+
+
 def test_a_league_that_is_silent_is_called_so_and_goes_on_with_its_next_report(contest: Contest) -> None:
     contest.report(CUP)
     contest.wait(SILENT_MS / 1000 - 1)

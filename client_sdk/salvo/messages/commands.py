@@ -184,8 +184,8 @@ class NextGame(Strict):
     teams: Annotated[tuple[str, ...], Bounds(min_length=2, max_length=64)] | None = None
 
     def limits(self, limits: Limits) -> Limits:
-        """Return the limits of the next game."""
-        wanted: dict[str, Any] = {"by_host": True}
+        """Return the limits of the next game, which begins by itself (SALVO-EVENING-2)."""
+        wanted: dict[str, Any] = {"by_host": True, "held": False}
         if self.teams is not None:
             wanted["players"] = len(self.teams)
         for name, value in ((each.name, getattr(self, each.name)) for each in fields(self)):
