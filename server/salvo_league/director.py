@@ -101,9 +101,11 @@ class Director:
             views: of all :attr:`tables`.
 
         Raises:
-            LeagueError: ``rosters_differ``: one of several servers does not know a team.
+            LeagueError: ``league_in_use``: another league runs at these tables; ``rosters_differ``: one of several
+                servers does not know a team.
         """
         self._look(views, now)
+        self._refuse_another()
         for at, line in list(self.book.assigned.items()):
             if at in self._desks:
                 self._tend(self._desks[at], line)
@@ -313,6 +315,15 @@ class Director:
     def _evenings(self) -> list[m.EveningShown]:
         shown = [hall.view.evening for hall in self._hall_desks]
         return [each for each in shown if each is not None and (each.by, each.name) == (self.host, self._league.name)]
+
+    def _refuse_another(self) -> None:
+        """Make sure that no other league runs at the tables."""
+        ours = self.host, self._league.name
+        for hall in self._hall_desks:
+            evening = hall.view.evening
+            if evening is not None and evening.league_reports and (evening.by, evening.name) != ours:
+                text = f"{evening.by} runs {evening.name} at these tables; finish for all tables ends it"
+                raise LeagueError("league_in_use", text)
 
     @property
     def _is_break(self) -> bool:

@@ -15,6 +15,7 @@ from salvo_lab.series.lines import (
     Began,
     Closing,
     Drawn,
+    Ended,
     LeagueResult,
     Plain,
     SeriesLine,
@@ -44,6 +45,7 @@ class LeagueState:
         followers: teams that have come to a further table, and have missed no match since.
         round: the number of the last round drawn.
         began: in epoch seconds; None before the first round.
+        ended: whether it is over, and its servers know that.
     """
 
     def __init__(self, league: League, lines: Iterable[SeriesLine], *, filling: bool = False) -> None:
@@ -60,6 +62,7 @@ class LeagueState:
         self.followers: set[str] = set()
         self.round = 0
         self.began: int | None = None
+        self.ended = False
         self._standings: SeriesStandings | None = None  # after all lines so far
         self._misses: Counter[str] = Counter()  # in a row
         self._found_plain: set[str] = set()
@@ -104,6 +107,8 @@ class LeagueState:
                 self._misses[team] = 0
             case Annulled(number, by):
                 self.annulled[number] = by
+            case Ended():
+                self.ended = True
 
     def _leave_table(self, match: int) -> None:
         self.closing.pop(match, None)

@@ -65,6 +65,7 @@ class OneBroker:
             password=secret,
             ca=ca,
             on_connect=self._connected,
+            newcomer_gives_way=True,  # a league that runs is not ended by another one with its account
         )
 
     def _connected(self, session_present: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from salvo.codec.announcements import LEAGUE
-from salvo_lab.series.lines import LeagueLine
+from salvo_lab.series.lines import Ended, LeagueLine
 from salvo_lab.series.record import SeriesRecord
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.director import Director, Store
@@ -25,8 +25,10 @@ def play_league(
     cells: AllBrokers,
     report: Callable[[LeagueLine], None],
     waiting: Callable[[list[str], list[str]], None],
-) -> None:
+) -> bool:
     """Play until the league is over; every line is on the disk before ``report`` is called with it.
+
+    Return whether its servers publish the end; a server that is away is not waited for.
 
     Args:
         waiting: called at every look with the teams that have no game to play, and with the tables where others play.
@@ -49,14 +51,13 @@ def play_league(
         )
         cells.report(LEAGUE.write(shown))
         waiting(director.waiting_here, director.busy())
+    if not _end_is_published(director, cells):
+        return False
+    record.add([Ended(int(time.time()))])
+    return True
 
 
-def report_end(director: Director, cells: AllBrokers) -> bool:
-    """Report the end of a league until its servers publish it; return whether they do, or did not in time.
-
-    Raises:
-        ConnectionLost: see :func:`play_league`.
-    """
+def _end_is_published(director: Director, cells: AllBrokers) -> bool:
     end = time.monotonic() + _LONGEST_SECONDS
     while time.monotonic() < end:
         views = cells.look(_LOOK_SECONDS)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from league.league_model import World
+from league.league_model import HOST, World
 from salvo import messages as m
 from salvo.messages import State
 from salvo_lab.series.lines import Assigned, Drawn, LeagueResult, Plain, Voided
-from salvo_league.director import GONE_SECONDS, HALL
-from salvo_league.league_file import League, LeagueFormat
+from salvo_league.director import GONE_SECONDS, HALL, Director
+from salvo_league.league_file import League, LeagueError, LeagueFormat
 from salvo_league.league_state import LeagueState
 from salvo_league.roll_call import SEAT_SECONDS
 
@@ -120,6 +120,16 @@ def test_a_break_holds_up_the_draw_and_every_match_that_has_no_table() -> None:
     world.run(5000)
     assert world.director.over
     world.check()
+
+
+def test_a_second_league_at_the_same_tables_ends_and_changes_nothing() -> None:
+    world = World(CUP, TEAMS)
+    world.until(lambda: world.director.book.round == 2)
+    other = Director(LeagueState(CUP.model_copy(update={"name": "other"}), []), HOST, world.cells)
+    with pytest.raises(LeagueError, match=f"league_in_use: {HOST} runs cup at these tables"):
+        other.step(world.now, world.now, world.views())
+    world.evening = replace(world.evening, silent=True)
+    assert not other.step(world.now, world.now, world.views()), "it waits for teams in place of one that has gone"
 
 
 def test_a_host_ends_a_league_after_the_present_round() -> None:

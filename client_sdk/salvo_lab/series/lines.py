@@ -243,7 +243,14 @@ class Annulled:
     by: str
 
 
-LeagueLine = Began | Drawn | Assigned | Closing | LeagueResult | Voided | Plain | Back | Annulled
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The league is over, and its servers publish that, since this time in epoch seconds."""
+
+    ended: int
+
+
+LeagueLine = Began | Drawn | Assigned | Closing | LeagueResult | Voided | Plain | Back | Annulled | Ended
 SeriesLine = Entered | TournamentGame | LeagueLine
 
 _HEAD: Final = TypeAdapter(Head)
