@@ -12,7 +12,7 @@ Nothing is imported until it is asked for by name.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import logging
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -76,6 +76,11 @@ def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         raise PluginError("bad_plugin", f"{described(point)} is no {' or '.join(each.__name__ for each in kinds)}")
     return loaded
+
+
+def is_there(package: str) -> bool:
+    """Whether an annex of ours is installed."""
+    return importlib.util.find_spec(package) is not None
 
 
 def imported(where: str) -> Any:

@@ -1,7 +1,7 @@
 """Leagues over the tables of running contest servers: who meets whom, where, and what came of it.
 
     league_file     the TOML file of a league
-    league_lengths  the file for so many teams and so much time
+    evening_plan    the files of an evening for so many teams and so much time
     seating         which table a match gets, of one server or of several
     league_state    all that the record comes to: matches, tables, results
     next_matches    who meets next

@@ -1,10 +1,12 @@
-"""The TOML file of a league.
+"""The league of an evening: a section of the contest's TOML file, or a file of its own with the same keys.
 
+    tables = ["t1", "t2"]
+
+    [league]
     name = "evening"
     format = "swiss"         # round-robin, swiss, ladder
     rounds = 5
     table_size = 4
-    tables = ["t1", "t2"]
 
 Every value is looked at: a mistake names file, line and the nearest thing that exists.
 """
@@ -23,12 +25,15 @@ from pydantic_core import PydanticCustomError
 from salvo import messages as m
 from salvo.chat_text import clean_text
 from salvo.errors import SalvoError, WireError
+from salvo.text_files import read_toml
 from salvo.topics import check_name
 from salvo_lab.series.lines import SeriesKind
 from salvo_lab.series.record import SeriesRecord, record_path
 from salvo_lab.tournament.file import Integer, Kind, Model, Seed, number
 from salvo_server.game_lengths import longest, turns_of
 
+#: Characters of a league's name.
+MAX_NAME: Final = 100
 #: The shortest length of a game.
 MIN_MINUTES: Final = 0.5
 #: Between two games at a table: until the teams have followed their seats and placed their ships.
@@ -38,8 +43,8 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``no_hosts``; ``rosters_differ``: one of several servers does not know
-    a team.
+    """``bad_league``: a file that is no league; ``league_in_use``; ``no_hosts``; ``rosters_differ``: one of several
+    servers does not know a team.
     """
 
 
@@ -84,7 +89,7 @@ class League(Model):
         games: of a ladder, in all.
         hours: how long a ladder is open.
         table_size: the most players of a game.
-        tables: names of the server's tables; ``""`` is the default one.
+        tables: names of the server's tables; ``""`` is the default one. A section has those of its contest.
         minutes: how long a game takes whose teams answer at once, if it has as many turns as most; gives the pace.
         placement_seconds: for a fleet.
         turn_seconds: None for the server's.
@@ -99,7 +104,7 @@ class League(Model):
         seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
     """
 
-    name: Annotated[str, BeforeValidator(_line), Field(max_length=100)]
+    name: Annotated[str, BeforeValidator(_line), Field(max_length=MAX_NAME)]
     format: LeagueFormat = LeagueFormat.SWISS
     rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
     games: Annotated[Integer, Field(ge=1, le=100_000)] | None = None
@@ -205,6 +210,8 @@ def _only(value: object, key: str, allowed: bool, of: str) -> None:
         raise PydanticCustomError(key, f"it belongs to {of}; leave it out")
 
 
+#: The section of a contest's file.
+_SECTION: Final = "league"
 #: The file of ``salvo league``.
 LEAGUE: Final = Kind(
     League,
@@ -216,9 +223,14 @@ LEAGUE: Final = Kind(
 
 
 def load_league(path: Path) -> League:
-    """Return the league of a file.
+    """Return the league of a file: that of its section ``[league]``, or the whole of it.
 
     Raises:
         LeagueError: ``bad_league``; the text names file and line.
     """
-    return LEAGUE.load(path)
+    text, values = read_toml(path, LEAGUE.error)
+    section = values.get(_SECTION)
+    if not isinstance(section, dict):
+        return LEAGUE.of(path, text, values)
+    tables = {"tables": values["tables"]} if values.get("tables") else {}
+    return LEAGUE.of(path, text, tables | section, _SECTION)

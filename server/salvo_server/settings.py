@@ -1,7 +1,8 @@
 """What an operator may set, from the command line, the environment and a TOML file, in that order.
 
 The environment's names are the settings' names in capitals behind ``SALVO_``, a prefix that others use, too; see
-:data:`VARIABLES_OF_OTHERS`. A TOML file has them at its top level. Every mistake is a :class:`SettingsError` that names
+:data:`VARIABLES_OF_OTHERS`. A TOML file has them at its top level, with paths as seen from its folder, and may have the
+league of the same evening as a section. Every mistake is a :class:`SettingsError` that names
 the source, the line in a file, and the nearest name that exists.
 """
 
@@ -35,6 +36,11 @@ except ModuleNotFoundError:
     raise MissingExtra("the server", "server") from None
 
 log = logging.getLogger(__name__)
+
+#: The section of a file that is the league's.
+_LEAGUE: Final = "league"
+#: Settings that are paths.
+_PATHS: Final = frozenset({"roster", "identity", "tls_cert", "tls_key", "tls_ca", "journal_key", "transcripts"})
 
 Seconds = Annotated[int, Field(ge=1, le=MAX_SECONDS)]
 
@@ -410,8 +416,18 @@ def gateway_key_path() -> Path:
     return _state("a gateway's key") / "gateway.key"
 
 
+def has_league(file: Path | None) -> bool:
+    """Whether a file of settings has a league's section, too."""
+    if file is None:
+        return False
+    _, values = read_toml(file, partial(SettingsError, "bad_setting"))
+    return isinstance(values.get(_LEAGUE), dict)
+
+
 def _read_file(file: Path) -> dict[str, Any]:
     text, values = read_toml(file, partial(SettingsError, "bad_setting"))
+    if isinstance(values.get(_LEAGUE), dict):
+        del values[_LEAGUE]  # the league's own command reads it
     for key in values:
         if key not in ServerSettings.model_fields:
             where = f"{file}, line {line_of(text, key)}: {key!r}"
@@ -421,7 +437,16 @@ def _read_file(file: Path) -> dict[str, Any]:
     for several in ("tables", "hosts", "gateways"):
         if isinstance(values.get(several), list):
             values[several] = tuple(values[several])
-    return values
+    return values | {key: str(file.parent / values[key]) for key in values if _is_path(key, values[key])}
+
+
+def _is_path(name: str, value: object) -> bool:
+    """Whether a setting's value is where a file or folder is."""
+    if not isinstance(value, str) or not value:
+        return False
+    if name == "journal":
+        return value != "none" and "://" not in value
+    return name in _PATHS or (name == "rules" and value.endswith(".toml"))
 
 
 def _variable(name: str) -> str:

@@ -39,12 +39,14 @@ class SupervisedProgram(NamedTuple):
         words: those behind ``salvo``.
         environment: variables of its own.
         quiet: whether nobody reads what it logs.
+        ends: whether it ends by itself when it is done; then it is started again only where that went wrong.
     """
 
     name: str
     words: Sequence[str]
     environment: Mapping[str, str] = {}
     quiet: bool = False
+    ends: bool = False
 
 
 @contextlib.contextmanager
@@ -94,7 +96,7 @@ class _Running:
         while True:
             began = time.monotonic()
             code = self._once()
-            if self._stop.is_set():
+            if self._stop.is_set() or (self._program.ends and code == 0):
                 return
             lasted = time.monotonic() - began > _AT_ONCE_SECONDS
             pause = AGAIN_SECONDS if lasted else min(2 * pause, MAX_PAUSE_SECONDS)

@@ -14,7 +14,7 @@ from kit.pages import Read
 from kit.results import HOUR, NOON, annulled, result
 from salvo_game.journal_interface import GameConcluded, GameOpened, ResultAnnulled
 from salvo_game.standings.chronicle import EVENING_GAP_MS
-from salvo_lab.series.lines import Annulled, Began, Drawn, LeagueResult
+from salvo_lab.series.lines import Annulled, Began, Drawn, Ended, LeagueResult
 from salvo_league.league_file import League, load_league
 from salvo_league.league_state import LeagueState
 from salvo_server.storage.journal.database import DatabaseJournal
@@ -109,11 +109,20 @@ def test_the_journals_of_several_servers_give_one_table(journal: str, tmp_path: 
     assert [each["at"] for each in record["results"]] == sorted(each["at"] for each in record["results"])
 
 
-def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "league.toml").write_text("mine")
-    done = run("league", "league.toml", "--new", "12", "2", cwd=tmp_path)
-    assert done.stderr.startswith("error: bad_league: league.toml: File exists; name another file")
-    assert (tmp_path / "league.toml").read_text() == "mine"
+def test_a_league_that_is_over_shows_its_table_when_it_is_run_again_and_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "contest.toml"
+    file.write_text('listen = "127.0.0.1:0"\n[league]\nname = "cup"\nrounds = 1\ntable_size = 2\n')
+    league, both = load_league(file), (False, False)
+    with contextlib.closing(league.record(file)) as record:
+        record.add([Began(1), Drawn(1, 1, (("ann", "bob"),))])
+        record.add([LeagueResult(1, ("ann", "bob"), (1, 2), (9, 8), (5, 4), 20, "t1", 4, both), Ended(2)])
+    before = record.path.read_bytes()
+    done = run("league", str(file), "mqtt://127.0.0.1:1")
+    assert done.returncode == 0, "it needs neither a server nor an account"
+    assert done.stdout == shown(str(file))
+    assert done.stdout.splitlines()[0] == "cup: swiss, 1 game"
+    assert "is over" in done.stderr
+    assert record.path.read_bytes() == before
 
 
 @pytest.mark.long

@@ -122,10 +122,7 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
         "subscriptions": [(DOCS / "attacks.md", f"at most {BrokerLimits().subscriptions} filters")],
         "the owner of a journal": [(DOCS / "standby.md", f"heard nothing for {locks.LEASE_SECONDS} s")],
         "the clock": [(DOCS / "join.md", f"{settings['turn_seconds']} seconds for a salvo by default")],
-        "a result": [
-            (DOCS / "evening.md", f"the default is {words[settings['over_seconds'] // 60]} minutes"),
-            (DOCS / "first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes"),
-        ],
+        "a result": [(DOCS / "first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes")],
         "turns without a shot": [
             (DOCS / "join.md", f"After {words[Limits().empty_turns]} turns in a row without a shot")
         ],

@@ -69,12 +69,14 @@ class Progress(Protocol):
     def __call__(self, done: int | None = None, standing: str = "", /) -> None: ...
 
 
-def end_with_input() -> None:
-    """End this process at the end of its standard input if a server has started it, and ends it so."""
-    if os.environ.pop(WITH_INPUT, ""):  # for this process, not for those that it starts
-        # Not as by Ctrl-C, after which click prints the end of a line.
-        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-        threading.Thread(target=_wait_for_end, daemon=True).start()
+def end_with_input() -> bool:
+    """End this process at the end of its standard input if a server has started it, and ends it so; return whether."""
+    if not os.environ.pop(WITH_INPUT, ""):  # for this process, not for those that it starts
+        return False
+    # Not as by Ctrl-C, after which click prints the end of a line.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    threading.Thread(target=_wait_for_end, daemon=True).start()
+    return True
 
 
 def _wait_for_end() -> None:

@@ -219,18 +219,25 @@ class Kind(Generic[M]):
         Raises:
             SalvoError: what :attr:`error` makes; the text names file and line.
         """
-        text, values = read_toml(path, self.error)
+        return self.of(path, *read_toml(path, self.error))
+
+    def of(self, path: Path, text: str, values: Mapping[str, Any], within: str = "") -> M:
+        """Return what a file's values are.
+
+        Args:
+            within: the table of the file that they stand in; empty for the whole file.
+
+        Raises:
+            SalvoError: what :attr:`error` makes; the text names file and line.
+        """
         try:
             return self.model(**values)
         except ValidationError as error:
-            raise self._explained(path, text, values, error.errors(include_url=False)[0]) from None
+            key, problem, table = self._complaint(values, error.errors(include_url=False)[0])
+            where = ".".join(filter(None, (within, table)))
+            raise self.error(at_line(path, text, key, problem, where)) from None
 
-    def _explained(self, path: Path, text: str, values: dict[str, Any], error: ErrorDetails) -> SalvoError:
-        """Return pydantic's first complaint as the house says it."""
-        key, problem, table = self._complaint(values, error)
-        return self.error(at_line(path, text, key, problem, table))
-
-    def _complaint(self, values: dict[str, Any], error: ErrorDetails) -> tuple[str, str, str]:
+    def _complaint(self, values: Mapping[str, Any], error: ErrorDetails) -> tuple[str, str, str]:
         """Return the key, what is wrong with it, and the table that it is in."""
         place = [str(part) for part in error["loc"] if part != "[key]"]
         if not place:  # of several keys together

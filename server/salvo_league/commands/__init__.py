@@ -1,4 +1,4 @@
-"""The command league."""
+"""The commands evening and league."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from salvo.cli.listing import ORGANISE, listed
 COMMANDS: Final = listed(
     __name__,
     ORGANISE,
-    {"league"},
+    {"evening", "league"},
+    evening="Write the folder of an evening: its contest, its league and its teams.",
     league="Play a league over the tables of a running contest server, or show its standings.",
 )

@@ -11,12 +11,12 @@ import click
 
 from salvo.cli.checked import DEFAULT_BROKER, Suggesting, refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
-from salvo.cli.output import Integer, Number, host_account
+from salvo.cli.output import end_with_input, host_account
 from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import without_password
 from salvo.table_places import cells_of, place_name
 from salvo_display.replay_text import counted
-from salvo_lab.commands.series import print_series
+from salvo_lab.commands.series import print_series, standings_of
 from salvo_lab.series.lines import (
     Annulled,
     Assigned,
@@ -24,20 +24,22 @@ from salvo_lab.series.lines import (
     Began,
     Closing,
     Drawn,
+    Ended,
     LeagueLine,
     LeagueResult,
     Plain,
+    SeriesKind,
     Voided,
     write_line,
 )
+from salvo_lab.series.record import read_record, record_path
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.commands.league_show import show
 from salvo_league.director import Director
 from salvo_league.house_bots import house_bots
-from salvo_league.league_file import LeagueError, load_league
-from salvo_league.league_lengths import Plan
+from salvo_league.league_file import load_league
 from salvo_league.league_state import LeagueState
-from salvo_league.run import play_league, report_end
+from salvo_league.run import play_league
 from salvo_server.game_lengths import duration
 from salvo_server.supervisor import programs_beside
 
@@ -64,25 +66,19 @@ league.add_command(show)
 @league.command()
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.argument("urls", metavar="[URL]...", nargs=-1, type=URL)
-@click.option(
-    "--new",
-    type=(Integer(2, 256), Number(0.01, 24)),
-    metavar="TEAMS HOURS",
-    help="Write FILE.toml for so many teams and hours, say how the server is started, and end.",
-)
 @click.option("--fill", metavar="BOT", help="Fill empty seats with this built-in bot, on the accounts in [fill].")
 @CA
 @json_option("JSON lines: what happens, and the table at the end.")
 def run(
     file: Path,
     urls: tuple[str, ...],
-    new: tuple[int, float] | None,
     fill: str | None,
     ca: str | None,
     as_json: bool,
 ) -> None:
     """Play the league of FILE.toml at the tables of the contest at URL, or what is left of it.
 
+    FILE.toml is that of an evening, whose section [league] salvo serve plays by itself, or has a league alone.
     With several URLs, the teams are seated at the tables of all these servers, which share nothing but the roster; the
     addresses are those that teams reach. By default, URL is mqtt://127.0.0.1:1883.
 
@@ -91,13 +87,13 @@ def run(
     to the seats that they get.
 
     What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
-    power failure, the same command goes on.
+    power failure, the same command goes on; when the league is over, it shows the table and changes nothing.
     """
+    beside_server = end_with_input()
     refuse_unused_ca(*urls)
-    if new is not None:
-        _write(file, *new)
-        return
     given = load_league(file)
+    if _show_end(file, as_json):
+        return
     urls = urls or (DEFAULT_BROKER,)
     team, secret = host_account(urls[0])
     print_without_waiting(as_json=as_json)
@@ -115,15 +111,16 @@ def run(
             report_progress(director.book, as_json)
         try:
             with programs_beside(house, lambda name, line: None):
-                play_league(director, record, cells, _teller(as_json, director), waiting(as_json))
+                published = play_league(director, record, cells, _teller(as_json, director), waiting(as_json))
                 print_series(director.book.standings(), file, as_json=as_json)
-                if report_end(director, cells):
+                if published:
                     click.echo("podium and table stay until a host decides: salvo control next --all", err=True)
                 else:
                     click.echo("a server did not answer, and does not know that the league is over", err=True)
         except (KeyboardInterrupt, SystemExit):
             again = shlex.join(["salvo", "league", str(file), *urls])
-            click.echo(f"\n{counted(len(record.lines), 'line')} written; to continue: {again}", err=True)
+            if not beside_server:
+                click.echo(f"\n{counted(len(record.lines), 'line')} written; to continue: {again}", err=True)
             raise
         finally:
             cells.close()
@@ -131,19 +128,14 @@ def run(
         record.close()
 
 
-def _write(file: Path, teams: int, hours: float) -> None:
-    plan = Plan.of(teams, hours)
-    try:
-        with file.open("x", encoding="utf-8") as new:
-            new.write(plan.text())
-    except OSError as error:
-        raise LeagueError("bad_league", f"{file}: {error.strerror}; name another file") from None
-    click.echo(f"{file}: {plan}")
-    click.echo(f"server: salvo serve {shlex.join(word for table in plan.tables for word in ('--table', table))}")
-    click.echo("host:   salvo teams add desk --role host")
-    click.echo(
-        f"league: {shlex.join(['salvo', 'league', str(file), 'mqtt://desk@HOST'])}, which asks for desk's secret"
-    )
+def _show_end(file: Path, as_json: bool) -> bool:
+    """Print the table of a league that is over; return whether it is."""
+    recorded = read_record(record_path(file, SeriesKind.LEAGUE))
+    if recorded is None or not any(isinstance(line, Ended) for line in recorded.lines):
+        return False
+    print_series(standings_of(recorded), file, as_json=as_json)
+    click.echo(f"it is over; rename {record_path(file, SeriesKind.LEAGUE)} to play it again", err=True)
+    return True
 
 
 def _teller(as_json: bool, director: Director) -> Callable[[LeagueLine], None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from salvo import plugins
 from salvo.cli.logs import VARIABLE, set_log_format
 from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import BrokerUrl, without_password
@@ -17,14 +18,14 @@ from salvo_game.journal_interface import Journal
 from salvo_game.standings.points_and_ratings import plackett_luce
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
 from salvo_server.commands.serve_keys import host_keys
-from salvo_server.commands.serve_report import WEB_FRONT, ServeReport
+from salvo_server.commands.serve_report import LEAGUE, WEB_FRONT, ServeReport
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.garbage import collect_in_portions
 from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.local_servers import announced, reached_at
 from salvo_server.service import Listener
-from salvo_server.settings import ServerSettings, load_settings
+from salvo_server.settings import ServerSettings, SettingsError, has_league, load_settings
 from salvo_server.standby import Interrupted, Standby
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript_folder import TranscriptFolder
@@ -48,6 +49,9 @@ UNGUARDED = (
     "requests, and speaks as the server; salvo mosquitto FOLDER --profile open sets up a broker that keeps both from it"
 )
 
+#: What runs a league, if it is installed.
+_LEAGUE_PACKAGE = "salvo_league"
+
 _ROLES = {Role.TEAM: "teams", Role.WATCHER: "watchers", Role.REFEREE: "referees", Role.HOST: "hosts"}
 
 
@@ -61,6 +65,7 @@ def serve(config: Path | None, **given: Any) -> None:
     set_log_format(settings.log_format)
     print_without_waiting(as_json=settings.log_format == "json")
     check_start(settings)
+    league = config if _has_league(config, settings) else None
     metrics = _metrics(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(settings.log_format == "json", settings.games)
@@ -90,6 +95,8 @@ def serve(config: Path | None, **given: Any) -> None:
     if report.folder is not None and settings.journal not in (None, "none"):
         report.folder.complete(str(settings.journal))
     programs = [*_web_front(contest, settings), *_gateways(contest, gateways, settings)]
+    if league is not None:
+        programs.append(_league(contest, league, settings))
     collect_in_portions(embedded=settings.broker is None)
     with (
         announced(settings, contest.url, contest.websocket_url),
@@ -164,6 +171,35 @@ def _gateways(
         yield SupervisedProgram(
             f"gateway {call.words[0]}", words, {VARIABLE: settings.log_format, "SALVO_KNOWN_SERVERS": "none"}
         )
+
+
+def _has_league(config: Path | None, settings: ServerSettings) -> bool:
+    """Whether the file has a league that can be run; one with a mistake is refused before anything starts.
+
+    Raises:
+        SettingsError: ``bad_setting``: the package that runs it is not here, or nobody can be a host.
+        SalvoError: the league's own, ``bad_league``.
+    """
+    if config is None or not has_league(config):
+        return False
+    if not plugins.is_there(_LEAGUE_PACKAGE):
+        text = f"{config}: [league] needs the package {_LEAGUE_PACKAGE}, which is not installed; leave it out"
+        raise SettingsError("bad_setting", text)
+    if settings.profile == "open":
+        text = f"{config}: [league] needs a host, and nobody can be one with --profile open; take contest"
+        raise SettingsError("bad_setting", text)
+    plugins.imported(f"{_LEAGUE_PACKAGE}.league_file:load_league")(config)
+    return True
+
+
+def _league(contest: Contest, config: Path, settings: ServerSettings) -> SupervisedProgram:
+    """Return the league of a file, which runs on an account of its own."""
+    assert contest.roster is not None
+    account = contest.roster.league
+    environment = {VARIABLE: settings.log_format, "SALVO_TEAM": account.user, "SALVO_SECRET": account.secret}
+    as_json = ["--json"] if settings.log_format == "json" else []
+    words = ["league", "run", str(config), contest.own_url, *as_json, *_trusted(contest, settings)]
+    return SupervisedProgram(LEAGUE, words, environment, ends=True)
 
 
 def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[SupervisedProgram]:

@@ -31,9 +31,11 @@ from salvo_server.storage.transcript_folder import TranscriptFolder
 
 #: What a server calls the web front that it runs.
 WEB_FRONT: Final = "web front"
+#: And the league.
+LEAGUE: Final = "league"
 #: Games of more teams are better played as several.
 MANY_TEAMS: Final = 6
-NEW_LEAGUE: Final = "salvo league league.toml --new TEAMS HOURS"
+NEW_LEAGUE: Final = "salvo evening DIR --teams N --hours H"
 
 
 class ServeReport:
@@ -73,7 +75,7 @@ class ServeReport:
                 )
 
     def report_output(self, program: str, line: str) -> None:
-        """Print a line that a program of this server printed: a gateway, or the web front, which prints JSON."""
+        """Print a line of a program that runs beside this server; the web front prints JSON."""
         if program == WEB_FRONT:
             try:
                 urls = json.loads(line)["urls"]
@@ -81,6 +83,9 @@ class ServeReport:
                 self.say(f"{program}: {line}", event="web", text=line)
             else:
                 self.say(watch_line(urls), event="web", urls=urls)
+            return
+        if program == LEAGUE:
+            self.say(f"{program}: {line}", event="league", text=line)
             return
         protocol = program.removeprefix("gateway ")
         self.say(f"{program}: {line}", event="gateway", protocol=protocol, text=line)

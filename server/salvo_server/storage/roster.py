@@ -51,6 +51,8 @@ SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
 #: And the one of its web front, which may read what everybody may.
 WEB_USER: Final = "salvo-web"
+#: And the host that runs the league of its contest.
+LEAGUE_USER: Final = "salvo-league"
 _LOCK_SECONDS: Final = 5.0
 
 
@@ -198,7 +200,7 @@ class Roster:
         Raises:
             RosterError: see :meth:`members`.
         """
-        found = [self.server, *self.lookers_on, self.web]
+        found = [self.server, *self.lookers_on, self.web, self.league]
         for member in self.members():
             found.append(Account(member.name, member.name, member.role, member.secret, member.badge))
             looking = Role.SCREEN if member.role is Role.TEAM else member.role
@@ -223,6 +225,11 @@ class Roster:
     def web(self) -> Account:
         """The account of the server's web front; no other follows from its secret."""
         return Account(f"{WEB_USER}.1", WEB_USER, Role.WATCHER, self._own_secret(WEB_USER))
+
+    @property
+    def league(self) -> Account:
+        """The account of the host that runs the contest's league; no other follows from its secret."""
+        return Account(LEAGUE_USER, LEAGUE_USER, Role.HOST, self._own_secret(LEAGUE_USER))
 
     @property
     def keeper(self) -> Credentials:
@@ -423,7 +430,7 @@ def _check(entry: RosterEntry) -> None:
         check_name(entry.name)
     except WireError as error:
         raise WireError(error.code, entry.place + error.text) from None
-    if entry.name.lower() in (SERVER_USER, KEEPER_USER, WEB_USER):
+    if entry.name.lower() in (SERVER_USER, KEEPER_USER, WEB_USER, LEAGUE_USER):
         raise RosterError("name_in_roster", f"{entry.place}{entry.name!r} is the server's own name; take another one")
     if entry.role not in ROLES:
         role = entry.role.value

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import tomllib
 import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -24,10 +23,9 @@ from kit import command_line, players
 from kit.documents import FIRST_CLIENT, GUIDES, ROOT, blocks
 from kit.processes import started, without_settings
 from salvo.messages import SalvoResolved, SunkShip
-from salvo.plugins import imported
 from salvo.view import OwnSalvo
 from salvo_server.commands.serve import serve
-from salvo_server.game_lengths import duration, turns_of
+from salvo_server.game_lengths import turns_of
 from salvo_server.gateway_calls import read_gateway, with_rules_of_gateways
 from salvo_server.settings import load_settings
 
@@ -38,7 +36,7 @@ BLOCKS = [block for guide in GUIDES for block in blocks(guide)]
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 #: Each once, wherever it stands.
 COMMANDS = list(dict.fromkeys(line for language, code in BLOCKS if language == "sh" for line in code.splitlines()))
-POND, CONTEST, LEAGUE = (text for language, text in BLOCKS if language == "toml")
+POND, CONTEST = (text for language, text in BLOCKS if language == "toml")
 [TEAMS] = [text for language, text in BLOCKS if language == "csv"]
 THREE_LINES, CLASS, TESTING, HEAT_MAP, PROGRAM = PYTHON
 
@@ -138,15 +136,12 @@ ELSEWHERE = {
         "tests/watch/live/test_web_through_a_cache.py",
         '"--json", "--public"',
     ),
-    "salvo league league.toml --new 12 2": (
+    'salvo evening cup --teams 12 --hours 2 --name "Hack Night Cup"': (
         "tests/whole/live/test_readme.py",
-        "test_the_guides_league_is_the_file_that_its_command_writes",
+        "test_the_guides_contest_is_the_file_that_its_command_writes",
     ),
-    "salvo serve --listen 0.0.0.0:1883 --profile contest --table t1 --table t2 --table t3": (
-        "tests/chaos/league.py",
-        '"--profile", "contest"',
-    ),
-    "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league league.toml mqtt://HOST": (
+    "salvo evening cup --rehearse": ("tests/league/live/test_rehearsal.py", '"evening", str(folder), "--rehearse"'),
+    "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league cup/contest.toml mqtt://HOST": (
         "tests/chaos/league.py",
         '"league", str(self.file), self.url',
     ),
@@ -156,7 +151,7 @@ ELSEWHERE = {
         "tests/chaos/cells.py",
         '"serve", "--broker"',
     ),
-    "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league league.toml mqtt://10.0.0.1 mqtt://10.0.0.2": (
+    "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league cup/contest.toml mqtt://10.0.0.1 mqtt://10.0.0.2": (
         "tests/chaos/cells.py",
         '"league", str(self.file), *(cell.url for cell in self.cells)',
     ),
@@ -190,7 +185,8 @@ ELSEWHERE = {
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "mybot.py").write_text(THREE_LINES)
     (tmp_path / "pond.toml").write_text(POND)
-    (tmp_path / "contest.toml").write_text(CONTEST.replace("0.0.0.0:8080", "127.0.0.1:0"))
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup/contest.toml").write_text(CONTEST.replace("0.0.0.0:8080", "127.0.0.1:0"))
     return tmp_path
 
 
@@ -231,10 +227,10 @@ def _fewer(command: str) -> str:
 def secrets(folder: Path) -> dict[str, str]:
     """The guides' teams, watcher and referee, by name."""
     [command] = [line for line in COMMANDS if line.startswith("salvo teams add --csv")]
-    (folder / "teams.csv").write_text(TEAMS)
+    (folder / "cup/teams.csv").write_text(TEAMS)
     lines = _run(f"{command} --json", folder).splitlines()
     found = {account["name"]: account["secret"] for account in map(json.loads, lines)}
-    page = (folder / "cards.html").read_text()
+    page = (folder / "cup/cards.html").read_text()
     printed = [team or screen for team, screen in re.findall(r"--team (\w+)|mqtt://(\w+)@", page)]
     assert list(found) == ["red", "blue", "projector", "commentator", "desk"] == printed
     return found
@@ -547,24 +543,21 @@ def test_the_client_without_the_sdk_is_the_example_file() -> None:
     assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == printed
 
 
-def test_the_guides_league_is_the_file_that_its_command_writes(tmp_path: Path) -> None:
-    [command] = [command for command in COMMANDS if "--new" in command]
-    done = command_line.run(*command.split()[1:], cwd=tmp_path)
+def test_the_guides_contest_is_the_file_that_its_command_writes(tmp_path: Path) -> None:
+    [command] = [command for command in COMMANDS if command.startswith("salvo evening cup --teams")]
+    done = command_line.run(*shlex.split(command)[1:], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "league.toml").read_text() == LEAGUE
-    for table in imported("salvo_league.league_file:load_league")(tmp_path / "league.toml").tables:
-        assert f"--table {table}" in done.stdout
-        assert any(command.startswith("salvo serve") and f"--table {table}" in command for command in COMMANDS)
+    assert (tmp_path / "cup/contest.toml").read_text() == CONTEST
+    assert "\n  salvo serve --config cup/contest.toml\n" in done.stdout
+    [add] = [line.split(" http:")[0] for line in COMMANDS if line.startswith("salvo teams add --csv")]
+    assert f"\n  {add} http://" in done.stdout
 
 
 def test_the_guides_game_lengths_are_those_of_the_server() -> None:
     rows = re.findall(r"^\| (\d+) \| (\d+) \| \d+ % \|", TEXT, re.MULTILINE)
     assert len(rows) == 6
     assert all(turns_of("salvo", int(teams)) == int(turns) for teams, turns in rows)
-    pace = tomllib.loads(CONTEST)["pace_seconds"]
-    assert (
-        f"a game of 12 teams takes\n   about {duration(pace * (turns_of('salvo', 12) or 0))} at the pace below" in TEXT
-    )
+    assert f"a game of 12 teams has about {turns_of('salvo', 12)} turns" in TEXT
 
 
 def test_every_command_of_the_guides_is_run_by_a_test() -> None:
