@@ -39,6 +39,9 @@ log = logging.getLogger(__name__)
 
 #: The section of a file that is the league's.
 _LEAGUE: Final = "league"
+#: Settings of a file that are left out where the environment has the broker: containers have services of their own for
+#: what listens there.
+_ADDRESSES: Final = frozenset({"listen", "websocket", "web"})
 #: Settings that are paths.
 _PATHS: Final = frozenset({"roster", "identity", "tls_cert", "tls_key", "tls_ca", "journal_key", "transcripts"})
 
@@ -283,7 +286,10 @@ def load_settings(given: Mapping[str, Any], file: Path | None = None) -> ServerS
     chosen = {key: value for key, value in given.items() if value not in (None, ())}
     stored = _read_file(file) if file is not None else {}
     _check_environment()
-    values = {key: value for key, value in stored.items() if key not in _in_environment()} | chosen
+    environment = _in_environment()
+    if "broker" in environment:
+        environment |= _ADDRESSES
+    values = {key: value for key, value in stored.items() if key not in environment} | chosen
     try:
         settings = ServerSettings(**values)
     except ValidationError as error:

@@ -348,6 +348,20 @@ class Outside:
             {"SALVO_SECRET": self._secrets[name], "SALVO_SLOW_SECONDS": str(slow_seconds)},
         )
 
+    def play_on(self, name: str) -> None:
+        """Let a team play until all is over."""
+        self._start([SALVO, "join", self.url(), "hunter", "--team", name], {"SALVO_SECRET": self._secrets[name]})
+
+    def begin_round(self, host: str) -> bool:
+        """Begin the round of a league; return whether all five teams are in it."""
+        environment = {**self._environment, "SALVO_SECRET": self._secrets[host], "SALVO_TEAM": host}
+        words = (*self._used.inside, SALVO, "control", "start", self.url(), "--all")
+        screen = self._used.compose("logs", "--no-color", "server")
+        if not all(f"team{number}" in screen for number in range(1, 6)):
+            return False
+        sh(*words, env=environment)
+        return True
+
     def listen(self, user: str = "", *filters: str) -> subprocess.Popen[str]:
         return self._start([PYTHON, str(ROOT / "tests" / "compose" / "listen.py"), self.url(user), *filters])
 
@@ -758,6 +772,49 @@ def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> No
         outside.go()
 
 
+def show_evening(used: Engine, steps: Steps, folder: Path, certificates: Path, *, tls: bool) -> None:
+    """A round of the league of an evening's folder, with TLS and without."""
+    used.compose("down", "-v")
+    over = [ROOT / "deploy" / "tls.yml"] * tls
+    used.files = (FILE, *over, ROOT / "deploy" / "evening.yml")
+    where = folder / ("evening-tls" if tls else "evening")
+    where.mkdir()
+    used.settings = {
+        **{name: value for name, value in SETTINGS.items() if name == "SALVO_ADDRESS"},
+        "SALVO_EVENING": str(where / "cup"),
+        "SALVO_HOST": "contest.test",
+        "SALVO_TLS_FOLDER": str(certificates),
+    }
+    name = f"an evening{' under TLS' * tls}"
+    outside = Outside(used, where, "mqtts" if tls else "mqtt", certificates / "ca.pem" if tls else None)
+    contest = "/var/lib/salvo/evening/contest.toml"
+    try:
+        with steps.step(f"{name}: its folder is written by the image"):
+            new = ("--user", str(os.geteuid()), "--volume", f"{where}:/here", "--workdir", "/here")
+            size = ("--teams", "5", "--hours", "0.3")
+            used.compose("run", "--rm", "--no-deps", "-T", *new, "server", "evening", "cup", *size)
+            file = where / "cup" / "contest.toml"
+            text = re.sub(r"rounds = \d+", "rounds = 1\nwait_seconds = 3600", file.read_text())
+            file.write_text(re.sub(r"minutes = [\d.]+", "pace_seconds = 0", text))
+        with steps.step(f"{name}: broker, server and pages become healthy, and the teams of the folder are added"):
+            go_up(used)
+            csv = ("--csv", "/evening/teams.csv")
+            outside.learn(roster(used, "add", *csv, "--json", "--cards", "/var/lib/salvo/cards.html"))
+            outside.learn(roster(used, "rotate", *(f"team{number}" for number in range(1, 6)), "desk", "--json"))
+            used.compose("cp", "server:/var/lib/salvo/cards.html", str(where))
+            assert "team5" in (where / "cards.html").read_text()
+        with steps.step(f"{name}: five teams play its round, and the table is there"):
+            wait_for("online", lambda: outside.health(outside.url("team1.2")).startswith("online"))
+            for number in range(1, 6):
+                outside.play_on(f"team{number}")
+            wait_for("the teams are here", lambda: outside.begin_round("desk"))
+            shown = ("exec", "-T", "server", "salvo", "league", "show", contest, "--json")
+            wait_for("the end", lambda: json.loads(used.compose(*shown).splitlines()[-1])["games"] == 2, 120)
+    finally:
+        outside.go()
+        used.compose("down", "-v")
+
+
 def show_open(used: Engine, steps: Steps, folder: Path) -> None:
     """The same without accounts, in the profile open."""
     used.compose("down", "-v")
@@ -799,6 +856,8 @@ def main() -> int:
                 show_postgres(used, steps, Path(folder))
                 show_standby(used, steps, Path(folder))
                 show_tls(used, steps, Path(folder), certificates)
+                for tls in (False, True):
+                    show_evening(used, steps, Path(folder), certificates, tls=tls)
                 show_open(used, steps, Path(folder))
             except BaseException:
                 print(used.compose("logs", "--tail", "40"))

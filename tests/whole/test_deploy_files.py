@@ -18,13 +18,13 @@ from kit import command_line
 from salvo.cli import cli
 from salvo.distribution import __version__
 from salvo_server.commands.serve import serve
-from salvo_server.settings import ServerSettings
+from salvo_server.settings import ServerSettings, load_settings
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 #: What every command reads that connects to a broker, and what ``salvo teams`` prints.
 _OF_ALL = {"ca", "secret_file", "join"}
-COMPOSE = ("docker-compose.yml", "deploy/tls.yml")
+COMPOSE = ("docker-compose.yml", "deploy/tls.yml", "deploy/evening.yml")
 _IMAGE = f"${{SALVO_IMAGE:-battleship-salvo:{__version__}}}"
 
 
@@ -38,7 +38,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     subprocess.run([SCRIPTS / "hadolint", "server/Dockerfile"], cwd=ROOT, check=True)
 
 
-@pytest.mark.parametrize("file", COMPOSE)
+@pytest.mark.parametrize("file", COMPOSE[:2])
 def test_compose_sets_only_settings_that_exist(file: str) -> None:
     environment = re.findall(r"^      SALVO_([A-Z_]+):", (ROOT / file).read_text(), re.MULTILINE)
     assert environment
@@ -71,6 +71,19 @@ def test_compose_passes_on_every_setting_that_means_something_there() -> None:
     passed = {name.lower() for name in re.findall(r"^      SALVO_([A-Z_]+):", server, re.MULTILINE)}
     assert not passed & set(NOT_IN_COMPOSE)
     assert passed - {"join"} | set(NOT_IN_COMPOSE) == set(ServerSettings.model_fields)
+
+
+def test_the_file_of_an_evening_is_played_in_containers_on_the_broker_that_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command_line.run("evening", "cup", "--teams", "6", "--hours", "1", cwd=tmp_path)
+    text = (ROOT / "deploy" / "evening.yml").read_text()
+    assert '"--config", "/var/lib/salvo/evening/contest.toml"' in text
+    monkeypatch.setenv("SALVO_BROKER", "mqtt://broker:1884")
+    monkeypatch.setenv("SALVO_JOURNAL", "/var/lib/salvo/contest.journal")
+    settings = load_settings({}, tmp_path / "cup/contest.toml")
+    assert (settings.broker, settings.web, settings.tables) == ("mqtt://broker:1884", None, ("t1", "t2"))
+    assert settings.journal == "/var/lib/salvo/contest.journal"
 
 
 def test_the_unit_of_systemd_starts_what_there_is() -> None:

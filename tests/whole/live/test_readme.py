@@ -49,6 +49,16 @@ ELSEWHERE = {
         "tests/compose/run.py",
         'roster(used, "add", "red", "blue"',
     ),
+    'docker compose run --rm --no-deps --user "$(id -u)" --volume "$PWD:/here" --workdir /here server evening cup '
+    "--teams 12 --hours 2": ("tests/compose/run.py", '"server", "evening", "cup"'),
+    "SALVO_ADDRESS=0.0.0.0 SALVO_EVENING=./cup docker compose "
+    "-f docker-compose.yml -f deploy/evening.yml up --detach": (
+        "tests/compose/run.py",
+        'ROOT / "deploy" / "evening.yml"',
+    ),
+    "docker compose exec server salvo teams add --csv /evening/teams.csv --cards /var/lib/salvo/cards.html "
+    "--web http://HOST:8080": ("tests/compose/run.py", '"--csv", "/evening/teams.csv"'),
+    "docker compose cp server:/var/lib/salvo/cards.html cup/": ("tests/compose/run.py", '"cp", "server:'),
     "SALVO_JOIN=mqtts://contest.example:8883 docker compose --profile public up --detach": (
         "tests/compose/run.py",
         '"COMPOSE_PROFILES": "public"',
