@@ -141,6 +141,19 @@ def test_a_client_without_a_seat_returns_to_the_lobby_and_logs_that_it_waits(
     assert "/game/request_participation" in stage.announced()
 
 
+def test_a_client_whose_seat_returns_while_it_leaves_asks_there_again(stage: Stage) -> None:
+    """A league's game was played without the team: it was off the list already, and asked for nothing."""
+    stage.seat("t3")
+    stage.open("t3")
+    stage.seat(None)
+    stage.announced()
+    for topic, payload, _ in write_announcement(m.PlayersListed(()), "t3"):
+        stage.wire.give(topic, payload)
+    stage.seat("t3")
+    assert stage.table == "t3"
+    assert stage.announced() == ["/t3/game/request_participation"]
+
+
 def test_a_game_is_played_to_its_end_first(stage: Stage) -> None:
     stage.open("")
     session, view = stage.sessions[0], stage.sessions[0].view

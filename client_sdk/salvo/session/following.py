@@ -86,6 +86,14 @@ def _lose_place(session: SessionState) -> None:
         joining.want(session)
 
 
+def wish(session: SessionState, wants_to_play: bool) -> None:
+    """Note whether a place is wanted; in a lobby that the team has left, one that is wanted again is asked for."""
+    again = wants_to_play and not session.wants_to_play
+    session.wants_to_play = wants_to_play
+    if again and session.table_state is State.LOBBY and not session.has_place:
+        joining.want(session)
+
+
 def leave(session: SessionState) -> None:
     """Leave the lobby, even with a complete fleet (SALVO-JOIN-15); in a game nothing is sent."""
     session.wants_to_play = False

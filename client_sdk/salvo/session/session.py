@@ -75,12 +75,12 @@ class Session:
 
     @property
     def wants_to_play(self) -> bool:
-        """Whether to ask for a seat in the next lobby."""
+        """Whether to ask for a seat, in the lobby that is open or in the next one."""
         return self._state.wants_to_play
 
     @wants_to_play.setter
     def wants_to_play(self, wants: bool) -> None:
-        self._state.wants_to_play = wants
+        following.wish(self._state, wants)
 
     @property
     def chat(self) -> bool:

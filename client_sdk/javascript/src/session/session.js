@@ -99,6 +99,7 @@ export class Session {
   #salvoDue = null;
 
   // the table
+  #wantsToPlay = true;
   #turnMs = 0;
   /** @type {Recap | null} of this game */
   #newestRecap = null;
@@ -118,8 +119,6 @@ export class Session {
   constructor(name, secret, random, { table = "", sealer = null, alwaysSeal = false } = {}) {
     this.name = checkName(name);
     this.table = table;
-    /** Whether to ask for a seat in the next lobby. */
-    this.wantsToPlay = true;
     /** Whether the server lets players chat. */
     this.chat = true;
     /** The table's rules; null before they were heard. @type {RuleBook | null} */
@@ -145,6 +144,17 @@ export class Session {
   /** The states of the machines, by name. @returns {Readonly<{[machine: string]: string}>} */
   get states() {
     return { ...this.#states };
+  }
+
+  /** Whether to ask for a seat, in the lobby that is open or in the next one. */
+  get wantsToPlay() {
+    return this.#wantsToPlay;
+  }
+
+  set wantsToPlay(wants) {
+    const again = wants && !this.#wantsToPlay;
+    this.#wantsToPlay = wants;
+    if (again && this.state === "lobby" && !this.#hasPlace) this.#ask();
   }
 
   /** The state of the table; null before it was heard. @returns {import("../announcements.js").State | null} */
