@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from paho.mqtt.client import topic_matches_sub
 
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
@@ -29,6 +31,9 @@ class Loop:
     def call_later(self, seconds: float, what: Callable[..., None], *given: Any) -> None:
         self.call_at(self.now + seconds, what, *given)
 
+    def call_soon_threadsafe(self, what: Callable[..., None], *given: Any) -> None:
+        self.call_at(self.now, what, *given)
+
     def run_in_executor(self, _: None, what: Callable[..., Any], *given: Any) -> asyncio.Future[Any]:
         """Work something out at once; what waits for it is called with the next events."""
         done: Any = concurrent.futures.Future()
@@ -50,10 +55,21 @@ class Front:
 
     def __init__(self, *, boards: bool = False) -> None:
         self.loop = Loop()
-        connection: Any = type("Unconnected", (), {})()
+        self.filters: list[str] = []
+        connection: Any = type("Unconnected", (), {"subscribe": lambda _, filters: self.filters.extend(filters)})()
         self.source = Source("", connection, connection)
         self.relay = Relay([self.source], boards=boards)
         self.relay._loop = self.loop  # type: ignore[assignment]
+
+    def connect(self, retained: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
+        """Let a broker accept the connection; yield a picture after each message that it retains, filter by filter."""
+        self.source.connection.on_connect(False)  # type: ignore[misc]
+        self.relay.reach(self.source, True)
+        for each in self.filters:
+            for topic, payload in retained.items():
+                if topic_matches_sub(each, topic):
+                    self.receive(topic, payload, retained=True)
+                    yield self.picture()
 
     def receive(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
         message = self.source.read(Inbound(topic, payload, retained, 0, 0))

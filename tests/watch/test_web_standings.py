@@ -35,6 +35,13 @@ def test_a_new_front_shows_the_standings_of_the_evening_at_every_table(front: Fr
     assert front.ratings() == front.ratings("blue") == [("ann", 1.499), ("bob", 1.498)]
 
 
+def test_a_new_front_shows_no_table_before_it_knows_what_is_on(front: Front) -> None:
+    """For a moment a hall that was started again in mid-league waited for the first teams."""
+    cup = EVENING.write(m.EveningShown("desk", "cup", 2, phase=m.Phase.ROUND))
+    pictures = list(front.connect({"/game/state": b"lobby", "/players/list": b'["ann"]', "/game/league": cup}))
+    assert [shown["evening"]["phase"] for shown in pictures if shown["state"]] == ["round", "round"]
+
+
 def test_standings_are_shown_once_the_tape_of_their_game_has_shown_its_end(front: Front) -> None:
     front.standings("ann", retained=True)
     end_a_game(front)

@@ -237,7 +237,8 @@ class Relay:
         self._stop = threading.Event()
         self._loop: asyncio.AbstractEventLoop
         public = [topic for topic in topics.TOPICS if topic.reader is Reader.EVERYBODY and topic.retained]
-        public.sort(key=lambda topic: topic is topics.WINNER)  # last: the places are known by then
+        # A broker delivers what it retains in this order: what is on first, who has won when the places are known.
+        public.sort(key=lambda topic: (topic is not topics.LEAGUE, topic is topics.WINNER))
         self._topics = [*public, topics.CHAT, topics.REFEREE if boards else topics.LOG]
         for source in sources:
             source.connection.on_connect = lambda _, source=source: self._connected(source)
