@@ -8,15 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 from salvo import messages as m
-from salvo.codec.announcements import LEAGUE
+from salvo.codec.announcements import LEAGUE, MAX_REPORT_BYTES
 from salvo_lab.series.schedule import Match
 from salvo_league.league_file import LeagueFormat
 from salvo_league.league_state import LeagueState
 
 #: Teams of the table.
 MOST_ROWS: Final = 64
-#: The embedded broker reads packets of 16,384 bytes, topic included; the server adds what is on, and badges.
-MAX_BYTES: Final = 11 * 1024
 
 
 def league_shown(
@@ -55,7 +53,7 @@ def league_shown(
         if book.round
         else tuple(m.LeagueStanding(1, team, 0, 0, 0) for team in here[:MOST_ROWS]),
     )
-    while shown.matches and len(LEAGUE.write(shown)) > MAX_BYTES:
+    while shown.matches and len(LEAGUE.write(shown)) > MAX_REPORT_BYTES:
         shown = replace(shown, matches=shown.matches[:-1])
     return shown
 

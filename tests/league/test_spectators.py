@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from league.league_model import World
 from salvo import messages as m
-from salvo.codec.announcements import LEAGUE
+from salvo.codec.announcements import LEAGUE, MAX_REPORT_BYTES
 from salvo_lab.series.lines import Assigned, Began, Drawn
 from salvo_league.league_file import League
 from salvo_league.league_state import LeagueState
-from salvo_league.spectators import MAX_BYTES, MOST_ROWS, league_shown
+from salvo_league.spectators import MOST_ROWS, league_shown
 
 
 def test_spectators_see_the_round_its_matches_and_the_table_in_which_byes_count() -> None:
@@ -44,6 +44,6 @@ def test_a_league_of_two_hundred_fits_into_a_message_of_every_broker() -> None:
     )
     book.add(Assigned(1, "t1", 1, tuple(teams[:8])))
     shown = league_shown(book, "desk", "", 0, over=False)
-    assert len(LEAGUE.write(shown)) <= MAX_BYTES
+    assert len(LEAGUE.write(shown)) <= MAX_REPORT_BYTES
     assert (shown.teams, len(shown.rows)) == (200, MOST_ROWS)
     assert shown.matches[0].table == "t1"

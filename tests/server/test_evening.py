@@ -12,12 +12,14 @@ import pytest
 from kit.stage import Stage, secret
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.announcements import EVENING, LEAGUE
+from salvo.codec.announcements import EVENING, LEAGUE, MAX_REPORT_BYTES
 from salvo.codec.command_writer import write_host
 from salvo.messages import HostAction, Phase, State
+from salvo.net.inbound import Inbound
 from salvo.roles_and_rights import Role
 from salvo.seal import Sealer
 from salvo_game.lobby import Lobby
+from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core.evening import SILENT_MS
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.register import Account, Register
@@ -153,6 +155,43 @@ def test_a_report_that_cannot_be_read_changes_nothing(contest: Contest, payload:
     shown = contest.edge.retained["/game/league"]
     contest.say(topics.LEAGUE_REPORT.of(), payload)
     assert contest.edge.retained["/game/league"] == shown
+
+
+def grown(league: m.LeagueShown, length: int) -> m.LeagueShown:
+    """Return a report of so many bytes, with a team of a long name."""
+    name = ""
+    while (missing := length - len(LEAGUE.write(grown := replace(league, matches=(m.LeagueMatch((name,)),))))) > 0:
+        name += "x" * missing
+    return grown
+
+
+@pytest.mark.parametrize("told", ["desk", None], ids=["a broker that reports senders", "another broker"])
+def test_a_report_of_more_than_11264_bytes_is_refused_and_changes_nothing(
+    told: str | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    contest = Contest(journal=DatabaseJournal(str(tmp_path / "a.journal")))
+    contest.report(CUP)
+    before = contest.edge.retained["/game/league"]
+    contest.hush()
+    for length in (MAX_REPORT_BYTES + 1, 60_000, 70_000):
+        report = LEAGUE.write(grown(CUP, length))
+        contest.publish(Inbound(topics.LEAGUE_REPORT.of(), report, False, 1, 1, team=told))
+        assert contest.edge.retained["/game/league"] == before
+    refused = [text.decode() for topic, text in contest.received if topic == "/players/desk/error"]
+    text = "too_large: 60000 bytes; at most 11264 are read"
+    assert text in caplog.text
+    assert (len(refused), text in refused) == ((3, True) if told else (0, False))
+    contest.service.journal.close()
+    again = Contest(journal=DatabaseJournal(str(tmp_path / "a.journal")), resume="always")
+    assert again.edge.retained["/game/league"] == before
+    again.service.journal.close()
+
+
+def test_the_largest_report_with_all_badges_fits_into_a_packet_of_the_embedded_broker(contest: Contest) -> None:
+    contest.service.play.evening.list_teams([f"{number:032}" for number in range(62)], 0)
+    contest.report(grown(CUP, MAX_REPORT_BYTES))
+    assert len(contest.evening.badges) == 64
+    assert len(contest.edge.retained["/game/league"]) < BrokerLimits().packet_bytes - 100
 
 
 # --- a host's commands for all tables ---------------------------------------------------------------------------------

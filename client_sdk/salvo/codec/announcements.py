@@ -17,6 +17,9 @@ from salvo.seal import seal_for_server
 
 #: More than for commands: the rules of a large fleet and the recap of a long game need it.
 MAX_ANNOUNCEMENT_BYTES: Final = 64 * 1024
+#: Of a league's report. The embedded broker reads packets of 16,384 bytes, topic included; the server adds what is on,
+#: and badges.
+MAX_REPORT_BYTES: Final = 11 * 1024
 
 
 class Publication(NamedTuple):
@@ -65,9 +68,9 @@ class ServerBody(Strict):
         return m.ServerStatus(online, self.version, self.game, self.profile, *optional)
 
 
-def announcement_codec(shape: Any, *given: str) -> Codec[Any]:
+def announcement_codec(shape: Any, *given: str, largest: int = MAX_ANNOUNCEMENT_BYTES) -> Codec[Any]:
     """Return a codec with the limits of announcements; the arguments are those of :class:`Codec`."""
-    return Codec(shape, *given, largest=MAX_ANNOUNCEMENT_BYTES, own=True, grows=True)
+    return Codec(shape, *given, largest=largest, own=True, grows=True)
 
 
 NAMES: Final[Codec[tuple[str, ...]]] = announcement_codec(tuple[str, ...])
@@ -82,7 +85,7 @@ REFEREE: Final[Codec[m.RefereeView]] = announcement_codec(m.RefereeView)
 STANDINGS: Final[Codec[m.StandingsShown]] = announcement_codec(m.StandingsShown)
 EVENING: Final[Codec[m.EveningShown]] = announcement_codec(m.EveningShown)
 #: What a league's host sends to the server.
-LEAGUE: Final[Codec[m.LeagueShown]] = announcement_codec(m.LeagueShown)
+LEAGUE: Final[Codec[m.LeagueShown]] = announcement_codec(m.LeagueShown, largest=MAX_REPORT_BYTES)
 HOSTED: Final[Codec[m.HostActed]] = announcement_codec(m.HostActed)
 SEAT: Final[Codec[m.SeatGiven]] = announcement_codec(m.SeatGiven)
 CHAT: Final[Codec[m.ChatPublished]] = announcement_codec(m.ChatPublished)

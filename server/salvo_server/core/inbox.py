@@ -15,7 +15,7 @@ from salvo.codec.announcements import LEAGUE, Publication
 from salvo.codec.command_reader import Sealed, SealedParticipation, SignedHost, SignedShot, SignedSkip, read_command
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import IllegalCommand, SealError, WireError
-from salvo.log_throttle import Throttle
+from salvo.log_throttle import SELDOM, Throttle
 from salvo.net.inbound import Inbound
 from salvo.topics import Publisher, Reader
 from salvo_game.log import Resends
@@ -175,9 +175,12 @@ class Inbox:
         before, member.answered = member.answered, turn
         return before != turn
 
+    def _host_secret(self, name: str) -> str | None:
+        return None if self.admission.register is None else self.admission.register.host(name)
+
     def _admit_host(self, name: str, message: Inbound, now: int) -> bool:
         """Let a host of the roster act; an open contest has none (SALVO-HOST-1)."""
-        secret = None if self.admission.register is None else self.admission.register.host(name)
+        secret = self._host_secret(name)
         if secret is None:
             self._count(WireError("not_a_host", f"the roster has no host {name!r}"), message)
             return False
@@ -226,6 +229,10 @@ class Inbox:
                 raise WireError("wrong_shape", "a league has a name")
         except WireError as error:
             self._count(error, message)
+            log.warning("refused a league's report: %s", error, extra=SELDOM)
+            if message.team and self._host_secret(message.team) is not None:
+                refusal = m.CommandRefused(message.team, error.code, error.text)
+                effects.publications += write_announcement(refusal, table.name)
             return effects
         if message.team not in (None, league.by) or not self._admit_host(league.by, message, now):
             return effects

@@ -12,12 +12,18 @@ from pathlib import Path
 import pytest
 
 from kit.command_line import run
+from kit.guarded import guarded, wait_for_users
 from kit.players import join, send_all_home
 from kit.processes import started
+from kit.secured import Client
 from kit.terminal import Terminal
 from kit.waiting import until
+from salvo import topics
+from salvo.net.mqtt import BrokerUrl
+from salvo.roles_and_rights import Role
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
+from salvo_server.storage.register import Account
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 SERVE = ["serve", "--listen", "127.0.0.1:0", "--over-seconds", "600", "--placement-seconds", "600"]
@@ -147,3 +153,14 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         "clock_stopped",
         "too_few_fleets",
     ]
+
+
+def test_a_host_receives_why_its_report_of_a_league_is_refused(tmp_path: Path) -> None:
+    with guarded("embedded", tmp_path) as contest:
+        secret = contest.roster.add("desk", Role.HOST)
+        desk = Account("desk", "desk", Role.HOST, secret)
+        wait_for_users(contest.url, desk.user, secret)
+        with Client(BrokerUrl.parse(contest.url).port, desk) as host:
+            host.subscribe(["/players/desk/error"])
+            host.publish([topics.LEAGUE_REPORT.of()], " " * 12_000)
+            host.wait_for("/players/desk/error", "too_large: 12000 bytes; at most 11264 are read")

@@ -15,8 +15,12 @@ from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
 _REMEMBERED = 32_768
-#: What any team may publish.
-_OF_ANYBODY = tuple(topic.pattern.rpartition("}")[2] for topic in topics.TOPICS if topic.publisher is Publisher.TEAM)
+#: What any team may publish, or any host, and whose topic names nobody.
+_OF_ANYBODY = tuple(
+    topic.pattern.rpartition("}")[2]
+    for topic in topics.TOPICS
+    if topic.publisher is Publisher.TEAM or topic is topics.LEAGUE_REPORT
+)
 
 
 class RosterAccess(Access):
