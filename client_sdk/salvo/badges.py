@@ -64,18 +64,33 @@ class Badges:
 
     def __init__(self, given: Mapping[str, int] | None = None) -> None:
         self._given: dict[str, Badge] = {}
+        self._told: set[str] = set()  # whose badge was given elsewhere
         self._colours: Counter[int] = Counter()
         self._emblems: Counter[int] = Counter()
         self._pairs: Counter[tuple[int, int]] = Counter()
         self.take(given or {})
 
     def take(self, given: Mapping[str, int]) -> None:
-        """Take badges that were given elsewhere, as numbers (:attr:`Badge.number`); they replace those of here."""
+        """Take badges that were given elsewhere, as numbers (:attr:`Badge.number`); they replace those of here.
+
+        A team that has one of them by chance gets another one when it is seen next.
+        """
+        changed = False
         for name, number in given.items():
             badge = Badge(*divmod(number % (COLOURS * EMBLEMS), EMBLEMS))
-            if self._given.get(name) != badge and (name in self._given or len(self._given) < _MAX_TEAMS):
+            if name in self._given or len(self._given) < _MAX_TEAMS:
+                self._told.add(name)
+                if self._given.get(name) != badge:
+                    self._drop(name)
+                    self._add(name, badge)
+                    changed = True
+        if changed:
+            for name in [name for name in self._given.keys() - self._told if self._pairs[self._given[name]] > 1]:
                 self._drop(name)
-                self._add(name, badge)
+
+    def remember(self, given: Mapping[str, int]) -> None:
+        """Take badges of earlier games, for the teams of whom nobody else has told one."""
+        self.take({name: number for name, number in given.items() if name not in self._told})
 
     def of(self, names: Iterable[str]) -> dict[str, Badge]:
         """Return the badges of some teams; those that are new get theirs, those with a colour's name first."""

@@ -257,6 +257,10 @@ class JournalGames:
     def __len__(self) -> int:
         return len(self._games)
 
+    def badges(self) -> Mapping[str, int]:
+        """Return the badges of the teams of the journal."""
+        return self._reader.badges()
+
     def games(self) -> list[tuple[GameOpened, int, Recording]]:
         """Return every game with the number of its steps, the oldest first."""
         return [(opened, steps, self._recording(opened)) for opened, steps in self._games]

@@ -16,7 +16,18 @@ from typing import Final
 from salvo import messages as m
 from salvo.messages import HostAction, State
 from salvo.table_places import cell_of, place_of
-from salvo_lab.series.lines import Annulled, Assigned, Back, Began, Closing, LeagueLine, LeagueResult, Plain, Voided
+from salvo_lab.series.lines import (
+    Annulled,
+    Assigned,
+    Back,
+    Badged,
+    Began,
+    Closing,
+    LeagueLine,
+    LeagueResult,
+    Plain,
+    Voided,
+)
 from salvo_lab.series.schedule import Match
 from salvo_league.league_file import OVER_SECONDS, LeagueError, LeagueFormat
 from salvo_league.league_state import LeagueState
@@ -112,6 +123,7 @@ class Director:
             else:
                 self._store(Voided(line.assigned, "its table is none of this league's any more"))
         self._annul()
+        self._note_badges()
         for hall in self._hall_desks:
             self._greet(hall)
         if not self.over:
@@ -286,6 +298,15 @@ class Director:
                 match = self.book.played.get((at, game))
                 if match is not None and match not in self.book.annulled:
                     self._store(Annulled(match, by))
+
+    def _note_badges(self) -> None:
+        """Note the badges of teams that were drawn, so that a page of the league has them when no server is there."""
+        given: dict[str, int] = {}
+        for evening in self._evenings:
+            given = {**evening.badges, **given}  # the first server that knows a team decides
+        new = {team: given[team] for team in self.book.teams if team in given}
+        if not new.items() <= self.book.badges.items():
+            self._store(Badged(new))
 
     # --- the hall -------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from salvo.table_places import table_of
@@ -12,6 +13,7 @@ from salvo_lab.series.lines import (
     Annulled,
     Assigned,
     Back,
+    Badged,
     Began,
     Closing,
     Drawn,
@@ -41,6 +43,7 @@ class LeagueState:
         results: by match, in the order in which they came.
         played: the match of every result that a game at a table has, by table and the game's number there.
         annulled: the host that has annulled it, by match.
+        badges: those that the server has given, as numbers by name.
         teams: whoever was drawn, round by round, by name in each; built-in bots that fill seats are not among them.
         followers: teams that have come to a further table, and have missed no match since.
         round: the number of the last round drawn.
@@ -58,6 +61,7 @@ class LeagueState:
         self.results: dict[int, LeagueResult] = {}
         self.played: dict[tuple[str, int], int] = {}
         self.annulled: dict[int, str] = {}
+        self.badges: dict[str, int] = {}
         self.teams: dict[str, None] = {}
         self.followers: set[str] = set()
         self.round = 0
@@ -109,6 +113,8 @@ class LeagueState:
                 self.annulled[number] = by
             case Ended():
                 self.ended = True
+            case Badged(given):
+                self.badges |= given
 
     def _leave_table(self, match: int) -> None:
         self.closing.pop(match, None)
@@ -153,7 +159,8 @@ class LeagueState:
         """Return what the league has come to."""
         if self._standings is None:
             series = league(self.league.name, self.league.format.value, self.earlier, self.league.fill)
-            self._standings = standings_of_matches(series, self.earlier, self.results, self.annulled)
+            came_to = standings_of_matches(series, self.earlier, self.results, self.annulled)
+            self._standings = replace(came_to, badges=self.badges)
         return self._standings
 
     def rows(self) -> list[SeriesRow]:

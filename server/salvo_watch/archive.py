@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from threading import Lock
@@ -22,7 +22,7 @@ from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import FIRST_REAL_TIME_MS
 from salvo_game.recordings import JournalGames, Recording, open_recordings
 from salvo_game.transcript import transcript_bytes, until_forgotten
-from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE
+from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, read_badges
 
 #: Files of a folder that may be games.
 _ENDINGS: Final = (".jsonl", ".jsonl.gz")
@@ -126,6 +126,7 @@ class Archive:
         self._indexed: dict[object, _Indexed] = {}
         self._by_id: dict[str, _Indexed] = {}
         self._listed: tuple[Entry, ...] = ()
+        self._badges: Mapping[str, int] = {}
         self._unread = 0
         self._looked = float("-inf")
         self._lock = Lock()
@@ -146,7 +147,9 @@ class Archive:
 
     def _look(self, seconds: float | None) -> None:
         end = float("inf") if seconds is None else time.monotonic() + seconds
-        there = dict(self._recordings())
+        badges: dict[str, int] = {}
+        there = dict(self._recordings(badges))
+        self._badges = badges
         self._indexed = {key: indexed for key, indexed in self._indexed.items() if key in there}
         changed = [key for key, new in there.items() if self._stamp_of(key) != new.stamp]
         for key in changed:  # it is another game until it is read, such as one that is being played
@@ -167,23 +170,28 @@ class Archive:
     def _stamp_of(self, key: object) -> tuple[int, ...] | None:
         return self._indexed[key].stamp if key in self._indexed else None
 
-    def _recordings(self) -> Iterator[tuple[object, _Indexed]]:
-        """Return all recordings that are there, not read."""
+    def _recordings(self, badges: dict[str, int]) -> Iterator[tuple[object, _Indexed]]:
+        """Return all recordings that are there, not read, and add the badges that are known beside them."""
         for place in self._places:
             if Path(place).is_dir():
-                for path in sorted(Path(place).rglob("*.jsonl*")):
-                    if _may_be_game(path):
-                        yield from _file(path)
+                paths = [path for path in sorted(Path(place).rglob("*.jsonl*")) if _may_be_game(path)]
+                for folder in dict.fromkeys(path.parent for path in paths):
+                    _add(read_badges(folder), badges)
+                for path in paths:
+                    yield from _file(path)
                 continue
             name = "a journal" if "://" in place else Path(place).name  # an address may have a password
             try:
                 found = open_recordings(place)
                 if not isinstance(found, JournalGames) and not Path(place).exists():
                     raise SalvoError("transcript_missing", missing_file(Path(place)))
+                if isinstance(found, JournalGames):
+                    _add(found.badges(), badges)
             except SalvoError as error:
                 yield place, _Indexed((0,), name, None, _trouble(error, name, 0), None)
                 continue
             if not isinstance(found, JournalGames):
+                _add(read_badges(Path(place).parent), badges)
                 yield from _file(Path(place))
                 continue
             for opened, steps, game in found.games():
@@ -196,6 +204,11 @@ class Archive:
     def listed(self) -> Sequence[Entry]:
         """All games that are over, and what cannot be read, the newest first, as of the last look."""
         return self._listed
+
+    @property
+    def badges(self) -> Mapping[str, int]:
+        """The badges that servers have given the teams, as of the last look; the first place that knows one counts."""
+        return self._badges
 
     def find(self, query: Query) -> list[Entry]:
         """Return the games that are wanted, the newest first."""
@@ -262,6 +275,11 @@ def _file(path: Path) -> Iterator[tuple[object, _Indexed]]:
     if stat.st_size:  # a server has made the file and not written it yet
         stamp = (stat.st_mtime_ns // 1_000_000, stat.st_mtime_ns, stat.st_size)
         yield path, _Indexed(stamp, path.name, None, None, path)
+
+
+def _add(given: Mapping[str, int], badges: dict[str, int]) -> None:
+    """Add badges; the first place that knows a team decides."""
+    badges |= {name: number for name, number in given.items() if name not in badges}
 
 
 def _may_be_game(path: Path) -> bool:

@@ -41,8 +41,8 @@ def make_site_of_games(
     games = [entry for entry in archive.listed if entry.id]
     neighbours = zip([None, *games], games, [*games[1:], None], strict=False)
     listed: dict[str, Entry] = {}
-    badges = Badges()
-    for entry in reversed(games):  # the oldest first: a game that is added changes no badge
+    badges = Badges(archive.badges)
+    for entry in reversed(games):  # of teams whose badge nobody knows, the oldest first: a new game changes none
         badges.of(entry.players)
     with SiteFolder(folder) as site:
         for done, (later, entry, earlier) in enumerate(neighbours, start=1):

@@ -65,3 +65,20 @@ def test_badges_that_were_given_elsewhere_replace_those_of_here() -> None:
     badges.of(["goat", "red"])
     badges.take({"goat": Badge(3, 7).number, "red": Badge(6, 1).number})
     assert badges.of(["goat", "red"]) == {"goat": Badge(3, 7), "red": Badge(6, 1)}
+
+
+def test_a_badge_of_an_earlier_evening_is_that_of_a_team_of_which_nobody_tells_one_now() -> None:
+    badges = Badges()
+    badges.of(["goat", "red"])
+    badges.take({"red": Badge(6, 1).number})
+    badges.remember({"goat": Badge(3, 7).number, "red": Badge(6, 2).number})
+    assert badges.of(["goat", "red"]) == {"goat": Badge(3, 7), "red": Badge(6, 1)}
+    badges.take({"goat": Badge(4, 4).number})
+    assert badges.of(["goat"]) == {"goat": Badge(4, 4)}
+
+
+def test_a_team_of_which_nobody_tells_a_badge_has_none_that_another_one_was_given() -> None:
+    badges = Badges()
+    own = badges.of(["goat"])["goat"]
+    badges.take({"red": own.number})
+    assert badges.of(["goat", "red"])["goat"] != own

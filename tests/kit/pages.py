@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
 from kit.golden_games import ALICE, AT_BOB, BOB, play
+from salvo.badges import Badge
 from salvo.rules import SALVO, Fleet, Grid, ShipClass, Shots, generator, random_fleet
 from salvo_display.replay import Replay
 
@@ -68,3 +70,12 @@ def rude_game() -> Replay:
     script = [(RUDE if by == "alice" else by, RUDE if at == "alice" else at, x, y) for by, at, x, y in AT_BOB]
     fleets = {RUDE: Fleet(book, ALICE.placements), "bob": Fleet(book, BOB.placements)}
     return play(fleets, script, book)
+
+
+def badges_on(page: str) -> dict[str, Badge]:
+    """Return the badges that a page draws beside names, and make sure that it draws one of each name only."""
+    drawn = r'class="badge c(\d+)"[^>]*><use href="#e(\d+)"/></svg>\s*(?:<(?:span|b)>)?([\w-]+)'
+    found = {(name, Badge(int(colour), int(emblem))) for colour, emblem, name in re.findall(drawn, page)}
+    badges = dict(found)
+    assert len(found) == len(badges), found
+    return badges

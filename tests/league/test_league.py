@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kit.pages import badges_on
 from league.league_model import HOST, World, by_name
 from salvo import messages as m
 from salvo.messages import State
@@ -16,7 +18,9 @@ from salvo.table_places import cell_of, place_of, table_of
 from salvo_game.journal_interface import Result as Ended
 from salvo_game.standings.chronicle import Chronicle
 from salvo_game.standings.points_and_ratings import Counting, Score
-from salvo_lab.series.lines import Annulled, Drawn, LeagueResult, Voided
+from salvo_lab.series.lines import Annulled, Badged, Drawn, Head, LeagueResult, SeriesKind, Voided
+from salvo_lab.series.page import page
+from salvo_lab.series.standings import of_league
 from salvo_league.director import Director
 from salvo_league.league_file import League, LeagueError
 from salvo_league.seating import seat_at
@@ -276,3 +280,17 @@ def test_a_team_that_one_server_does_not_know_is_named_before_the_first_round(co
     world.tables[f"t1@{CELLS[1]}"].refused = None
     world.run(3000)
     assert world.director.over
+
+
+def test_the_badges_that_the_server_gives_are_in_a_leagues_record_and_on_its_page() -> None:
+    names, given = NAMES[:4], {"bot00": 17, "bot01": 90, "bot02": 91, "bot03": 5, "stranger": 7}
+    world = World(league(format="round-robin", table_size=2), names)
+    world.evening = replace(world.evening, badges={name: given[name] for name in names[:2]})
+    world.until(lambda: world.of(Badged))
+    world.evening = replace(world.evening, badges=given)
+    world.run(20_000)
+    assert [line.badged.keys() for line in world.of(Badged)] == [set(names[:2]), set(names)]
+    head = Head(3, SeriesKind.LEAGUE, {"name": "any", "format": "round-robin"}, "1")
+    for standings in (world.director.book.standings(), of_league(head, world.lines)):
+        drawn = {name: badge.number for name, badge in badges_on(page(standings)).items()}
+        assert drawn == {name: given[name] for name in names}

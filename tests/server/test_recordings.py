@@ -86,7 +86,7 @@ def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> 
     written: list[str] = []
     transcripts = TranscriptFolder(folder, lambda game, file: written.append(file.name), identity)
     for game in games:
-        transcripts.write(game)
+        transcripts.write(game, {})
     transcripts.close()
     return written
 
@@ -142,7 +142,7 @@ def test_a_game_that_cannot_be_written_is_an_error_in_the_log_and_leaves_no_file
     damaged = game._replace(steps=[*game.steps[:5], *game.steps[6:]])
     folder = TranscriptFolder(tmp_path, lambda game, file: None)
     with caplog.at_level(logging.ERROR):
-        folder.write(damaged)
+        folder.write(damaged, {})
         folder.close()
     assert "game 1 was not written: journal_diverged: game 1, step 6" in caplog.text
     assert list(tmp_path.iterdir()) == []

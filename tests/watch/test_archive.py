@@ -13,9 +13,13 @@ from click.testing import CliRunner
 from kit.archives import commit, game_of
 from kit.golden_games import GOLDEN
 from kit.pages import RUDE, Read
+from salvo import messages as m
+from salvo.codec.announcements import EVENING
 from salvo.errors import SalvoError
 from salvo_game import recordings
+from salvo_game.journal_interface import EveningChanged
 from salvo_game.transcript import Transcript, read_transcript, write_transcript
+from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_watch.archive import Archive, Query
 from salvo_watch.commands.site import site as command
 from salvo_watch.games_page import site_list
@@ -229,3 +233,26 @@ def test_a_folder_with_something_else_is_left_alone_and_no_games_are_no_site(fol
     done = CliRunner().invoke(command, [str(empty), "--out", str(tmp_path / "www")])
     assert "no_such_game: no game that is over" in str(done.exception)
     assert not (tmp_path / "www").exists()
+
+
+# --- badges -------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_place_that_knows_a_teams_badge_decides_what_all_pages_show(folder: Path, tmp_path: Path) -> None:
+    journal = tmp_path / "a.journal"
+    commit(journal, 1, 1)
+    written = DatabaseJournal(str(journal))
+    evening = m.EveningShown(badges={"hunter-1": 17, "ann": 5})
+    written.commit([EveningChanged(EVENING.write(evening).decode())])
+    written.close()
+    (folder / "badges.json").write_text('{"hunter-1": 90, "hunter-2": 91}')
+    assert _archive(folder, journal).badges == {"hunter-1": 90, "hunter-2": 91, "ann": 5}
+    assert _archive(journal, folder).badges == {"hunter-1": 17, "hunter-2": 91, "ann": 5}
+    assert _archive(folder / "2-players-1.jsonl.gz").badges == {"hunter-1": 90, "hunter-2": 91}
+
+
+@pytest.mark.parametrize("damaged", ["", "[]", "{", '{"hunter-1": "red"}', '{"hunter-1": 1.5}'])
+def test_badges_that_cannot_be_read_are_not_known_and_the_games_are_there(folder: Path, damaged: str) -> None:
+    (folder / "badges.json").write_text(damaged)
+    archive = _archive(folder)
+    assert (archive.badges, len(archive.listed)) == ({}, 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import shutil
 import socket
@@ -21,8 +22,9 @@ from starlette.applications import Starlette
 
 from kit.archives import commit
 from kit.golden_games import GOLDEN
-from kit.pages import RUDE, Read
+from kit.pages import RUDE, Read, badges_on
 from kit.web_front import WebFront
+from salvo.badges import Badge, Badges
 from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
 from salvo_game.recordings import open_recordings
@@ -71,9 +73,15 @@ def site(folder: Path) -> Iterator[Site]:
     journal = folder.parent / "contest.journal"
     commit(journal, 1, 1)
     commit(journal, 2, 2, 0.5)
-    archive = Archive([folder, journal], rest=0)
+    with _served(Archive([folder, journal], rest=0)) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def _served(archive: Archive, badges: Badges | None = None) -> Iterator[Site]:
     archive.look(None)
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes(archive)), log_level="warning", lifespan="off"))
+    app = Starlette(routes=routes(archive, badges))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
         thread.start()
@@ -194,6 +202,31 @@ def test_a_game_that_cannot_be_replayed_is_an_error_page_without_its_content(fol
     assert answer.status == 422
     assert "transcript_cut: its record cannot be executed" in answer.text
     assert str(folder) not in answer.text
+
+
+# --- badges ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_that_was_made_before_a_badge_was_known_shows_the_one_that_a_team_was_given(tmp_path: Path) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    shutil.copy(GOLDEN / "2-players-1.jsonl.gz", games)
+    badges = Badges()
+    with _served(Archive([games], rest=0), badges) as site:
+        [id_] = _ids(site.get("/games"))
+        paths = ("/games", f"/games/{id_}", f"/games/{id_}.html")
+
+        def shown() -> dict[str, Badge]:
+            found = [badges_on(site.get(path).text) for path in paths]
+            assert found == [found[0]] * len(found)
+            return found[0]
+
+        first, second = shown()
+        stored, told = Badge(5, 9), Badge(11, 2)
+        (games / "badges.json").write_text(f'{{"{first}": {stored.number}}}')
+        assert shown()[first] == stored
+        badges.take({first: told.number, second: stored.number})
+        assert shown() == {first: told, second: stored}
 
 
 # --- what a link says ------------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-from salvo.badges import badges_of
+from salvo.badges import Badges
 from salvo_display.replay_text import when as time_of
 from salvo_display.web_page import emblems, team_style
 from salvo_display.web_page.rendering import policy, render
@@ -20,10 +21,14 @@ _MAX_PODIUM: Final = 5
 _MAX_GAMES: Final = 2000
 
 
-def page(standings: Standings, title: str) -> str:
-    """Return the page."""
+def page(standings: Standings, title: str, given: Mapping[str, int] | None = None) -> str:
+    """Return the page.
+
+    Args:
+        given: the badges that teams were given, as numbers.
+    """
     rows, style = standings.ranked(), page_style()
-    badges = badges_of(row.name for row in rows)
+    badges = Badges(given).of(row.name for row in rows)
     podium = [(row.place, row.name, f"{round(row.points, 2):g} points") for row in rows if row.place <= 3]
     return render(
         "salvo_display/standings_page/page.html.j2",

@@ -250,7 +250,14 @@ class Ended:
     ended: int
 
 
-LeagueLine = Began | Drawn | Assigned | Closing | LeagueResult | Voided | Plain | Back | Annulled | Ended
+@dataclass(frozen=True, slots=True)
+class Badged:
+    """The server has given teams these badges, as numbers by name (SALVO-EVENING-1)."""
+
+    badged: dict[str, int]
+
+
+LeagueLine = Began | Drawn | Assigned | Closing | LeagueResult | Voided | Plain | Back | Annulled | Badged | Ended
 SeriesLine = Entered | TournamentGame | LeagueLine
 
 _HEAD: Final = TypeAdapter(Head)

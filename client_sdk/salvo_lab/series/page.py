@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from salvo.badges import badges_of
+from salvo.badges import Badges
 from salvo.table_places import place_name
 from salvo_display.standings_page import page_style
 from salvo_display.web_page import emblems
@@ -83,7 +83,7 @@ def page(came_to: SeriesStandings) -> str:
     """Return the page; without the seed as long as games are left, since it reveals their fleets."""
     series, rows = came_to.series, came_to.rows
     names = [*series.names, *(row.name for row in rows), *(name for match in came_to.matches for name in match.teams)]
-    badges = badges_of(dict.fromkeys(names))
+    badges = Badges(came_to.badges).of(names)
     ends = [end for row in rows for end in (row.rating.low, row.rating.high)] or [Rating().low, Rating().high]
     ratings = [mu for course in came_to.course.values() for mu in course] or [Rating().mu]
     best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]] or [Rating().mu]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from salvo.replay_command import again
 from salvo_game.standings.points_and_ratings import Counting, Meeting, Rating, Score, points_of, score_record
 from salvo_lab.series.lines import (
     Annulled,
+    Badged,
     Drawn,
     Entered,
     Head,
@@ -101,6 +102,7 @@ class SeriesStandings:
         matches: those that are known by now.
         annulled: results that do not count, each with the host that has annulled it.
         earlier: versions of bots that are gone, in the order in which they entered.
+        badges: those that a server has given, as numbers by name.
     """
 
     series: Series
@@ -111,6 +113,7 @@ class SeriesStandings:
     matches: Sequence[Match] = ()
     annulled: Sequence[tuple[LeagueResult, str]] = ()
     earlier: Sequence[EarlierVersion] = ()
+    badges: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -217,6 +220,7 @@ def of_league(head: Head, lines: Iterable[SeriesLine]) -> SeriesStandings:
     matches: list[Match] = []
     results: dict[int, LeagueResult] = {}
     annulled: dict[int, str] = {}
+    badges: dict[str, int] = {}
     for line in lines:
         match line:
             case Drawn(number, first, tables):
@@ -225,9 +229,11 @@ def of_league(head: Head, lines: Iterable[SeriesLine]) -> SeriesStandings:
                 results[line.result] = line
             case Annulled(number, by):
                 annulled[number] = by
+            case Badged(given):
+                badges |= given
     name, form, fills = (head.settings.get(key, "") for key in ("name", "format", "fills"))
     series = league(str(name), str(form), matches, fills if isinstance(fills, list) else ())
-    return standings_of_matches(series, matches, results, annulled)
+    return replace(standings_of_matches(series, matches, results, annulled), badges=badges)
 
 
 def league(name: str, form: str, matches: Iterable[Match], fills: Collection[str]) -> Series:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from salvo_league.league_file import load_league
 from salvo_league.league_state import LeagueState
 from salvo_server.commands.backup import settings_of
 from salvo_server.storage.journal.database import DatabaseReader
+from salvo_server.storage.transcript_folder import read_badges
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
 _FILE: Final = click.Path(path_type=Path)
@@ -83,8 +85,9 @@ def show(
         raise click.UsageError("Missing argument 'FILE...': the signed logs that --logs counts.")
     if logs:
         chronicle, findings = read_logs(files)
+        badges = _first([read_badges(file.parent) for file in files])
     else:
-        chronicle = _read_journals(tuple(dict.fromkeys(journals)) or (None,), config)
+        chronicle, badges = _read_journals(tuple(dict.fromkeys(journals)) or (None,), config)
     evening, whole = chronicle.standings()
     standings = whole if overall else evening
     title = "Standings" if overall else "Standings of the evening"
@@ -95,7 +98,7 @@ def show(
     if csv_file is not None:
         write_csv(standings.ranked(), "team", csv_file)
     if page_file is not None:
-        write_page(page_file, page(standings, title))
+        write_page(page_file, page(standings, title, badges))
     for finding in findings:
         click.echo(f"left out: {finding}", err=True)
     if findings:
@@ -106,15 +109,22 @@ def _begun(file: Path) -> SeriesStandings:
     return LeagueState(load_league(file), ()).standings()
 
 
-def _read_journals(journals: Sequence[str | None], config: Path | None) -> Chronicle:
+def _read_journals(journals: Sequence[str | None], config: Path | None) -> tuple[Chronicle, Mapping[str, int]]:
+    """Return the results of some journals, and the badges that their servers have given."""
     try:
-        places = [_journal(journal, config) for journal in journals]
-        return Chronicle(result for place in places for result in DatabaseReader(place).results())
+        readers = [DatabaseReader(_journal(journal, config)) for journal in journals]
+        chronicle = Chronicle(result for reader in readers for result in reader.results())
+        return chronicle, _first([reader.badges() for reader in readers])
     except JournalError as error:
         if error.code != "journal_missing" or config is not None or any(journals):
             raise
         cure = "no server runs here now; name its journal with --journal FILE|URL, or its settings with --config FILE"
         raise JournalError(error.code, f"{error.text.partition(';')[0]}: {cure}") from None
+
+
+def _first(given: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
+    """Return the badges of several servers; the first one that knows a team decides."""
+    return ChainMap(*map(dict, given))
 
 
 def _journal(journal: str | None, config: Path | None) -> str:

@@ -275,7 +275,8 @@ class ServeReport:
         assert self.contest is not None
         game, places = seen.opened, seen.game.places
         if self.folder is not None and self.games_in_play is not None:
-            self.folder.write(self.games_in_play.game(table, game))
+            badges = self.contest.service.play.evening.shown.badges
+            self.folder.write(self.games_in_play.game(table, game), badges)
         drawn = "starter chosen fairly" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
             f"{_prefix(table)}game {game}: {_outcome(won)}{f'; places: {places_line(places)}' * bool(places)}; {drawn}",

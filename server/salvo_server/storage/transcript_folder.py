@@ -7,10 +7,11 @@ killed had not come to, the next one writes.
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.atomic_file import create_file, replace_file
+from salvo.codec.strict_json import parse_json
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
 from salvo.fairness.proof import PROOF, proof_path
@@ -34,6 +36,9 @@ _TRANSCRIPT = ".jsonl.gz"
 ANNULLED: Final = f".annulled{PROOF}"
 #: What a game of the default table is called; no table can have this name.
 DEFAULT_TABLE: Final = "game"
+#: The file of a folder that has the badges of its teams, as numbers (:attr:`salvo.badges.Badge.number`).
+_BADGES: Final = "badges.json"
+_MAX_BADGES_BYTES: Final = 1024 * 1024
 
 
 class TranscriptFolder:
@@ -41,7 +46,7 @@ class TranscriptFolder:
 
     Next to each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10). Of a game that is not
     over, and may never begin, ``TABLE-GAME.annulled.proof.jsonl`` has the log up to the last result that a host has
-    annulled in it (SALVO-STAND-4).
+    annulled in it (SALVO-STAND-4). ``badges.json`` has the badges of the teams, which are no part of a game.
     """
 
     def __init__(
@@ -66,8 +71,9 @@ class TranscriptFolder:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
         self._closing = threading.Event()
 
-    def write(self, game: SavedGame) -> None:
-        """Write a game soon."""
+    def write(self, game: SavedGame, badges: Mapping[str, int]) -> None:
+        """Write a game soon, and before it the badges that the teams have."""
+        self._thread.submit(self._write_badges, badges)
         self._thread.submit(self._write, game)
 
     def complete(self, journal: str) -> Future[None]:
@@ -86,6 +92,7 @@ class TranscriptFolder:
 
         try:
             reader = DatabaseReader(journal)
+            self._write_badges(reader.badges())
             over = {(result.table, result.number) for result in reader.results()}
             for opened, _ in reader.games():
                 if self._closing.is_set():
@@ -127,6 +134,15 @@ class TranscriptFolder:
             return
         self._written(game.opened, path)
 
+    def _write_badges(self, badges: Mapping[str, int]) -> None:
+        earlier = read_badges(self._folder)
+        if badges.items() <= earlier.items():
+            return
+        try:
+            replace_file(self._folder / _BADGES, json.dumps({**earlier, **badges}).encode())
+        except OSError as error:
+            log.error("the teams' badges were not written: %s", error)
+
     def write_annulments(self, game: SavedGame) -> None:
         """Write soon what hosts have annulled in a game, unless a file has it, as that of the whole game does."""
         asked = any(m.HostAction.ANNUL in step.text for step in game.steps)  # at a start, most games need no execution
@@ -156,6 +172,17 @@ class TranscriptFolder:
         """Wait until all games of this run are written; those of earlier ones can wait for the next."""
         self._closing.set()
         self._thread.shutdown()
+
+
+def read_badges(folder: Path) -> dict[str, int]:
+    """Return the badges of the teams of a folder's games, of the latest ones; empty where nobody knows them."""
+    try:
+        with (folder / _BADGES).open("rb") as file:
+            stored = parse_json(file.read(_MAX_BADGES_BYTES + 1), _MAX_BADGES_BYTES)
+    except (OSError, WireError):
+        return {}
+    known = isinstance(stored, dict) and all(type(number) is int for number in stored.values())
+    return stored if known else {}
 
 
 def _stem(game: GameOpened) -> str:

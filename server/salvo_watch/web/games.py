@@ -61,6 +61,8 @@ _FRAMING: Final = "; frame-ancestors 'none'"
 _STATUS: Final = {"no_such_game": HTTPStatus.NOT_FOUND, "analysis_busy": HTTPStatus.SERVICE_UNAVAILABLE}
 
 _Answer = Callable[[Request], Awaitable[Response]]
+#: The badges of a game's teams, as numbers.
+_Given = frozenset[tuple[str, int]]
 
 
 def routes(
@@ -106,7 +108,7 @@ class _GamePages:
     def __init__(self, archive: Archive, badges: Badges, withholds: Callable[[str, int], bool]) -> None:
         self._archive, self._badges, self._withholds = archive, badges, withholds
         self._room = asyncio.Semaphore(_AT_ONCE)
-        self._pages: OrderedDict[tuple[str, bool], str] = OrderedDict()
+        self._pages: OrderedDict[tuple[str, bool, _Given], str] = OrderedDict()
         self._heads: OrderedDict[tuple[str, int | None], Shared] = OrderedDict()
         self._verdicts = _Verdicts(archive, self._room)
 
@@ -126,6 +128,7 @@ class _GamePages:
 
     def _list(self, query: Query, page: int) -> tuple[str, str]:
         waiting = self._archive.look()
+        self._badges.remember(self._archive.badges)
         listed, found = self._shown(self._archive.listed), self._shown(self._archive.find(query))
         return served_list(listed, found, Part(query, page, waiting, self._badges))
 
@@ -146,11 +149,11 @@ class _GamePages:
 
     async def game(self, request: Request) -> Response:
         id_ = await self._known(request)
-        verdict = self._verdicts.known(id_)
-        key = (id_, bool(verdict))
+        verdict, badges = self._verdicts.known(id_), self._given(id_)
+        key = (id_, bool(verdict), badges)  # a page that was made before a badge was known is another one
         if key not in self._pages:
             async with self._room:
-                self._pages[key] = await asyncio.to_thread(self._page, id_, verdict)
+                self._pages[key] = await asyncio.to_thread(self._page, id_, verdict, badges)
             if len(self._pages) > _CACHED:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(key)
@@ -181,7 +184,12 @@ class _GamePages:
         self._heads.move_to_end(key)
         return self._heads[key]
 
-    def _page(self, id_: str, verdict: list[str]) -> str:
+    def _given(self, id_: str) -> _Given:
+        self._badges.remember(self._archive.badges)
+        of = self._badges.of(self._archive.entry(id_).players)
+        return frozenset((name, badge.number) for name, badge in of.items())
+
+    def _page(self, id_: str, verdict: list[str], badges: _Given) -> str:
         replay, proof = self._archive.replay(id_), self._archive.proof(id_)
         links = [
             ("All games", "../games"),
@@ -191,14 +199,13 @@ class _GamePages:
             *([("Proof", f"{id_}.proof.jsonl")] if proof else []),
         ]
         checked = CHECKED + (_proven(proof) if proof else "")
-        return html_page(replay, setting=Setting(links, verdict, checked, self._badges))
+        return html_page(replay, setting=Setting(links, verdict, checked, Badges(dict(badges))))
 
     async def file(self, request: Request) -> Response:
         id_ = await self._known(request)
+        badges = Badges(dict(self._given(id_)))
         async with self._room:
-            text = await asyncio.to_thread(
-                lambda: html_page(self._archive.replay(id_), setting=Setting(badges=self._badges))
-            )
+            text = await asyncio.to_thread(lambda: html_page(self._archive.replay(id_), setting=Setting(badges=badges)))
         return _html(text, policy_of(text), _attachment(f"{id_}.html"))
 
     async def transcript(self, request: Request) -> Response:

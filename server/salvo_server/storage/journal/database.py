@@ -9,11 +9,12 @@ import os
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from salvo import messages as m
+from salvo.codec.announcements import EVENING
 from salvo.codec.steps import line_codec
 from salvo.errors import MissingExtra, WireError
 from salvo.net.addresses import MAX_PORT, check_host
@@ -470,6 +471,15 @@ class DatabaseReader(JournalReader):
         taken = self.steps(game)  # first: a server that runs may forget the game between the two
         with explained(self.name), self._engine.connect() as connection:
             return SavedGame(game, taken, (), _next(connection, game))
+
+    def badges(self) -> Mapping[str, int]:
+        """Return the badges of the teams that were listed."""
+        with explained(self.name), self._engine.connect() as connection:
+            evening = connection.execute(sql.select(progress.c.evening)).scalar()
+        try:
+            return EVENING.read(evening.encode()).badges if evening else {}
+        except WireError as error:
+            raise JournalError("journal_corrupt", f"{self.name}: what is on: {error}; {_NEW_ONE}") from None
 
 
 def _next(connection: sql.Connection, game: GameOpened) -> GameOpened | None:
