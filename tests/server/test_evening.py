@@ -83,6 +83,10 @@ def test_an_evening_without_a_league_has_arrivals_games_and_a_good_night(contest
     assert not any(referee.limits.held for referee in contest.referees())
 
 
+#: A match of two teams with the place of one.
+SHORT = LEAGUE.write(PLAYED).replace(b"[1,2]", b"[1]")
+
+
 # --- a league -----------------------------------------------------------------------------------------------------
 
 
@@ -149,7 +153,7 @@ def test_a_second_league_is_refused_and_changes_nothing(contest: Contest) -> Non
 
 
 @pytest.mark.parametrize(
-    "payload", [b"", b"{}", b'{"name":3}', b"[" * 1000, b'{"name":"cup","round":-1}', b'{"by":"desk"}']
+    "payload", [b"", b"{}", b'{"name":3}', b"[" * 1000, b'{"name":"cup","round":-1}', b'{"by":"desk"}', SHORT]
 )
 def test_a_report_that_cannot_be_read_changes_nothing(contest: Contest, payload: bytes) -> None:
     shown = contest.edge.retained["/game/league"]

@@ -208,6 +208,27 @@ const SEAT = object({
 /** Read a seat; null for none (SALVO-SEAT-1). @param {Uint8Array} payload @returns {Seat | null} */
 export const readSeat = (payload) => (payload.length ? SEAT(json(payload), "") : null);
 
+const MATCH = object({
+  teams: list(text), table: optional(text, /** @type {string | null} */ (null)), places: optional(list(count), /** @type {number[]} */ ([])),
+});
+const STANDING = object({ place: count, team: text, points: count, games: count, wins: count });
+const EVENING = object({
+  name: optional(text, ""), round: optional(count, 0), rounds: optional(count, /** @type {number | null} */ (null)),
+  over: optional(flag, false), teams: optional(count, 0), matches: optional(list(MATCH), []), rows: optional(list(STANDING), []),
+});
+
+/** @typedef {ReturnType<typeof EVENING>} Evening */
+
+/** Read how a league stands; null for none (SALVO-EVENING-1). @param {Uint8Array} payload @returns {Evening | null} */
+export function readEvening(payload) {
+  if (!payload.length) return null;
+  const shown = EVENING(json(payload), "");
+  if (shown.matches.some(({ teams, places }) => places.length && places.length !== teams.length)) {
+    throw new WireError("wrong_shape", "a match that has been played has a place for each of its teams");
+  }
+  return shown;
+}
+
 // --- the recap ------------------------------------------------------------------------------------------------------
 
 const CELLS = matching(/^[0-9a-f]*$/);

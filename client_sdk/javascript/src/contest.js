@@ -1,14 +1,16 @@
 // A bot in a contest: the session on a connection, for as many games as wanted.
 
+import { readEvening } from "./announcements.js";
 import { BotError, call, fleetOf, salvoOf } from "./bot.js";
 import { sodium, toBase64, toHex } from "./bytes.js";
 import { BrokerUrl, Connection } from "./connection.js";
 import { SalvoError, WireError } from "./errors.js";
 import { KnownServers } from "./knownServers.js";
+import { LeagueNews } from "./leagueNews.js";
 import { generator, ownSeed } from "./random.js";
 import { fingerprint } from "./seal.js";
 import { Session } from "./session/session.js";
-import { checkName } from "./topics.js";
+import { checkName, LEAGUE } from "./topics.js";
 
 /** @typedef {import("./session/session.js").SessionEvent} SessionEvent */
 /** @typedef {import("./announcements.js").Seat} Seat */
@@ -97,6 +99,7 @@ class Contestant {
   #leavingSince = null;
   #connectedAt = now();
   #staysUntil = now();
+  #league;
 
   /**
    * @param {import("./bot.js").Bot} bot @param {BrokerUrl} url @param {string} team @param {KnownServers | null} known @param {ContestOptions} options
@@ -115,6 +118,7 @@ class Contestant {
     this.username = url.username ?? (options.secret == null ? null : team);
     this.password = url.password ?? (options.secret == null ? null : this.secret);
     this.wanted = { table: options.table ?? "", broker: "" };
+    this.#league = new LeagueNews(team);
     this.session = this.#sessionAt(url, this.wanted.table);
     this.connection = this.#connect(url);
   }
@@ -193,7 +197,7 @@ class Contestant {
   /** @param {Connection} connection */
   #connected(connection) {
     if (connection !== this.connection) return undefined;
-    connection.subscribe(this.session.filters());
+    connection.subscribe(this.#filters());
     return this.#tell(this.session.connected(now()));
   }
 
@@ -209,13 +213,23 @@ class Contestant {
     if (connection !== this.connection) return;
     let events;
     try {
-      events = this.session.receive(topic, payload, retained, now());
+      events = topic === LEAGUE ? this.#leagueNews(payload) : this.session.receive(topic, payload, retained, now());
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       this.log(`ignored noise on ${topic}: ${error.message}`);
       return;
     }
     await this.#tell(events);
+  }
+
+  /** Only who follows seats also follows the league. */
+  #filters() {
+    return this.options.table ? this.session.filters() : [...this.session.filters(), LEAGUE];
+  }
+
+  /** @param {Uint8Array} payload @returns {SessionEvent[]} */
+  #leagueNews(payload) {
+    return this.#league.lines(readEvening(payload)).map((text) => ({ type: "leagueSeen", text }));
   }
 
   /** @param {SessionEvent[]} events */
@@ -300,14 +314,14 @@ class Contestant {
       this.wanted = { table: this.session.table, broker: "" };
       return;
     }
-    const former = this.session.filters();
+    const former = this.#filters();
     this.session = this.#sessionAt(there, place.table);
     this.wanted = { table: place.table, broker: "" };
     if (there.address !== here.address) {
       this.connection.close();
       this.connection = this.#connect(there);
     } else if (this.connection.connected) {
-      const wanted = this.session.filters();
+      const wanted = this.#filters();
       this.connection.unsubscribe(former.filter((topic) => !wanted.includes(topic)));
       await this.#connected(this.connection);
     }
@@ -321,6 +335,7 @@ class Contestant {
     }
     if (JSON.stringify(seat) === JSON.stringify(this.#seat)) return;
     this.#seat = seat;
+    if (this.#league.isOn) return; // whose lines name the table
     const where = seat === null ? "waits for its next seat" : `has a seat at ${seat.table ? `table ${seat.table}` : "the default table"}${seat.broker ? ` of ${seat.broker}` : ""}`;
     this.log(`${this.team}: ${where}`);
   }
@@ -358,6 +373,7 @@ class Contestant {
         break;
       }
       case "seated": return this.#seated(event.seat);
+      case "leagueSeen": this.log(`${team}: ${event.text}`); break;
       case "refused":
         if (FINAL.has(event.code)) throw new SalvoError(event.code, event.text);
         this.log(`${team}: ${event.code}: ${event.text}`);

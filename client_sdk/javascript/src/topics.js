@@ -29,6 +29,8 @@ export const HEARD = /** @type {const} */ ({
 /** Topics that are heard for all players; of the others with a player, only the own ones. */
 const OF_ALL = new Set(["stats", "fleet"]);
 const SEAT = "/players/{p}/seat";
+/** What is on in the whole contest, at the first table alone (SALVO-EVENING-1). */
+export const LEAGUE = "/game/league";
 const RESERVED = new Set((
   "game state request_participation error players leave count list ships place approved current fire skip hit hits sunk "
   + "player defeated winner stats rules server turn result board fleet recap log resend referee standings say chat "

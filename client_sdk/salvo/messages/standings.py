@@ -87,6 +87,11 @@ class LeagueMatch(Strict):
     table: str | None = None
     places: tuple[Count, ...] = field(default=(), metadata=UNLESS_EMPTY)
 
+    def __post_init__(self) -> None:
+        """Refuse places of others than the teams."""
+        if self.places and len(self.places) != len(self.teams):
+            raise ValueError("a match that has been played has a place for each of its teams")
+
 
 @dataclass(frozen=True, slots=True)
 class LeagueStanding(Strict):

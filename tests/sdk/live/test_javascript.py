@@ -11,9 +11,11 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -30,6 +32,9 @@ from kit.same_games import SEED, AnnouncedAndSent, in_arena, one_fleet
 from kit.secured import Client
 from kit.web_front import web_front
 from salvo import messages as m
+from salvo import topics
+from salvo.codec.announcements import EVENING
+from salvo.league_news import LeagueNews
 from salvo.net.mqtt import BrokerUrl
 from salvo_lab.bots.random_bot import RandomBot
 
@@ -159,6 +164,118 @@ def test_a_page_plays_through_the_web_front_at_the_table_of_its_seat(
         assert "ann: has a seat at table blue" in shown
         [winner] = re.findall("(?m)^(ann|bob) wins$", shown)
     assert [won.winner for won in received.of(m.GameWon)] == [winner]
+
+
+def evenings(random: Random) -> Iterator[m.EveningShown | None]:
+    """Draw what is shown of leagues, each as a small change of the one before."""
+    teams, league = ["ann", "bob", "cy", "dan", "eve"], m.EveningShown("desk", "cup", 0, 3)
+    for _ in range(3_000):
+        if random.random() < 0.01:
+            league = replace(league, name=random.choice(["cup", "league", ""]), rounds=random.choice([1, 3, 22, None]))
+        match random.randrange(9):
+            case 0:
+                league = replace(league, round=random.choice([0, 1, 1, 2, 3, 11, 21, 22]))
+            case 1 | 2 | 3:
+                drawn = random.sample(teams, random.randint(1, 5))
+                cut = random.randint(1, len(drawn))
+                league = replace(
+                    league, matches=tuple(m.LeagueMatch(tuple(each)) for each in (drawn[:cut], drawn[cut:]))
+                )
+            case 4 | 5:
+                at = random.choice(["", "t1", None])
+                league = replace(league, matches=tuple(replace(match, table=at) for match in league.matches))
+            case 6:
+                places = [tuple(random.choices([1, 2, 3, 12, 13, 101], k=len(each.teams))) for each in league.matches]
+                one = random.randrange(2)
+                league = replace(
+                    league,
+                    matches=tuple(
+                        replace(each, places=place if number == one else each.places)
+                        for number, (each, place) in enumerate(zip(league.matches, places, strict=True))
+                    ),
+                )
+            case 7:
+                ranked = random.sample(teams, random.randint(0, 5))
+                points = random.choices([0, 500, 1000, 333, 1234, 2667, 123_457, 12_345_678], k=len(ranked))
+                rows = [
+                    m.LeagueStanding(place, team, got, 1, 0)
+                    for place, (team, got) in enumerate(
+                        zip(ranked, points, strict=True), start=random.choice([1, 9, 20])
+                    )
+                ]
+                league = replace(league, rows=tuple(rows), teams=random.randint(len(rows), 200))
+            case 8:
+                league = replace(league, over=random.random() < 0.3)
+        yield league if random.random() < 0.99 else None
+
+
+def test_a_team_reads_the_same_lines_of_its_league_in_both_languages(tmp_path_factory: pytest.TempPathFactory) -> None:
+    checkout, _ = javascript.installed(tmp_path_factory)
+    source = javascript.copy_in(checkout) / "src"
+    shown = list(evenings(Random(7)))
+    file = tmp_path_factory.mktemp("evenings") / "evenings.jsonl"
+    file.write_text("".join("\n" if each is None else EVENING.write(each).decode() + "\n" for each in shown))
+    program = f"""
+        import {{ readFileSync }} from "node:fs";
+        import {{ readEvening }} from "{source}/announcements.js";
+        import {{ LeagueNews }} from "{source}/leagueNews.js";
+        const news = new LeagueNews("ann");
+        const lines = readFileSync("{file}", "utf8").split("\\n").slice(0, -1);
+        const shown = lines.map((line) => readEvening(new TextEncoder().encode(line)));
+        console.log(JSON.stringify(shown.map((each) => [news.lines(each), news.isOn])));
+    """
+    printed = json.loads(javascript.run(source, "node", "--input-type=module", "--eval", program))
+    news = LeagueNews("ann")
+    assert printed == [[news.lines(each), news.is_on] for each in shown]
+    lines = {re.sub("[0-9.]+|cup|league|ann|bob|cy|dan|eve", "", line) for said, _ in printed for line in said}
+    assert len(lines) > 50, "the leagues have come to few of the moments"
+
+
+def test_bots_in_both_languages_log_how_their_league_stands_at_the_same_moments(
+    mybot: Path, broker: Broker, start_server: StartServer
+) -> None:
+    cup = m.EveningShown("desk", "cup", 1, 2, teams=2, matches=(m.LeagueMatch(("ann", "bob"), ""),))
+    rows = tuple(m.LeagueStanding(place, team, 2000 - 1000 * place, 1, 0) for place, team in ((1, "bob"), (2, "ann")))
+    played = replace(cup, matches=(m.LeagueMatch(("ann", "bob"), None, (2, 1)),), rows=rows)
+    moments = [cup, played, replace(played, round=2, over=True)]
+    contest = os.environ | {"SALVO_URL": broker.url, "SALVO_SECRET": "ashes"}
+    environment = contest | {"SALVO_GAMES": "1", "SALVO_KNOWN_SERVERS": "none"}
+    python = [sys.executable, "-m", "salvo", "join", broker.url, "random"]
+    programs = {"ann": [path_of("node"), str(mybot)], "bob": python}
+    with (
+        start_server(AnnouncedAndSent(), players=3),
+        Client(BrokerUrl.parse(broker.url).port, None, "host") as host,
+        contextlib.ExitStack() as stack,
+    ):
+        said = {}
+        for team, command in programs.items():
+            given = environment | {"SALVO_TEAM": team}
+            program = stack.enter_context(started(command, env=given, stderr=subprocess.PIPE))
+            assert program.stderr is not None
+            said[team] = program.stderr
+            for line in said[team]:
+                if f"{team}: listed for game 1" in line:
+                    break
+        for moment in moments:
+            host.publish([topics.LEAGUE.of()], EVENING.write(moment).decode())
+            host.publish(["/players/ann/seat", "/players/bob/seat"], '{"table": ""}', retain=True)
+        logged = {team: [_next_of_league(team, lines) for _ in moments] for team, lines in said.items()}
+    for team, other, place in (("ann", "bob", "2nd"), ("bob", "ann", "1st")):
+        points = {"ann": "0 points", "bob": "1 point"}[team]
+        assert logged[team] == [
+            f"{team}: cup, round 1 of 2: plays {other} at the default table",
+            f"{team}: cup, round 1 of 2: {place} of 2; stands {place} of 2 with {points}; the next round begins now",
+            f"{team}: cup is over: stands {place} of 2 with {points}",
+        ]
+
+
+def _next_of_league(team: str, lines: Iterable[str]) -> str:
+    """Return the next line about the league, and make sure that nothing was logged of a seat meanwhile."""
+    for line in lines:
+        assert "seat" not in line
+        if f"{team}: cup" in line:
+            return line[line.index(team) :].rstrip()
+    raise AssertionError("the program has ended")
 
 
 def test_the_package_has_the_version_of_the_distribution_and_no_registry() -> None:

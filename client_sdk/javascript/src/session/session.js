@@ -36,6 +36,7 @@ import { begin, next } from "./tables.js";
  *   | {type: "waits", code: string, text: string}
  *   | {type: "said", from: string, text: string, private: boolean}
  *   | {type: "logDoubted", text: string}
+ *   | {type: "leagueSeen", text: string}
  *   | {type: "gameVerified", game: number, whole: boolean}} SessionEvent
  */
 
