@@ -18,6 +18,7 @@ from salvo.seal import fingerprint
 from salvo_audit.doctor.finding import CheckFinding, failed, passed, skipped, warned
 from salvo_audit.doctor.target import ANSWER_SECONDS, ExaminedContest, certificate_of
 from salvo_server.brokers.embedded.addresses import is_loopback
+from salvo_server.brokers.embedded.limits import PROBE
 from salvo_server.brokers.embedded.tls import CERTIFICATE_DAYS, DAY_SECONDS
 from salvo_server.status import ask_status
 
@@ -106,7 +107,7 @@ def _judge_strangers(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     """Whether MQTT 3.1.1 is spoken, and a client without a name is admitted only where that is wanted."""
     stranger = Connection(
         url._replace(username=None, password=None),
-        f"doctor-{secrets.token_hex(4)}",
+        f"{PROBE}{secrets.token_hex(4)}",
         clean_session=True,
         ca=target.ca,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import ssl
@@ -43,12 +44,17 @@ def at(contest: Guarded, **given: object) -> ExaminedContest:
 
 
 @pytest.mark.parametrize("kind", BROKERS)
-def test_a_contest_passes_and_its_key_is_named(kind: str, tmp_path: Path) -> None:
+def test_a_contest_passes_its_key_is_named_and_its_log_has_no_warning_of_that(
+    kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     identity = Identity.fresh()
     with guarded(kind, tmp_path, profile="strict", identity=identity) as contest:
-        findings = list(examine(at(contest)))
+        target = at(contest)
+        caplog.clear()
+        findings = list(examine(target))
     assert of(findings, CheckVerdict.FAIL) == set(), findings
     assert of(findings, CheckVerdict.PASS) >= {"network", "anonymous", "server"}
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
     assert [finding.check for finding in findings].count("anonymous") == 2  # at the address for WebSockets, too
     [server] = [finding.text for finding in findings if finding.check == "server"]
     assert fingerprint(identity.signing_key) in server

@@ -12,6 +12,8 @@ Action = Literal["publish", "subscribe", "receive"]
 
 #: The contest server's client id.
 SERVER_CLIENT_ID = SERVER_USER
+#: How the client id begins of who brings no name to see whether it is turned away.
+PROBE = "salvo-doctor-"
 #: What a queued or retained message costs besides its bytes, measured and rounded up: two bytes objects, a tuple and
 #: its place in a queue are 300; at worst it has its own queue, then 1,100.
 MESSAGE_BYTES = 1200

@@ -66,11 +66,12 @@ class Unwelcome(ProtocolFault):
 
     Attributes:
         advice: told to a client that speaks MQTT 5, besides the reason.
+        expected: whether the client came to be turned away, which is nothing to warn of.
     """
 
-    def __init__(self, text: str, reason: Reason, advice: str = "") -> None:
+    def __init__(self, text: str, reason: Reason, advice: str = "", *, expected: bool = False) -> None:
         super().__init__(text, reason)
-        self.advice = advice
+        self.advice, self.expected = advice, expected
 
 
 class Form(NamedTuple):

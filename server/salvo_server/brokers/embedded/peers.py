@@ -16,7 +16,7 @@ from salvo.errors import printable
 from salvo.log_throttle import Throttle
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.dialects import DIALECTS, Mqtt311
-from salvo_server.brokers.embedded.limits import WRITE_BYTES, Access, BrokerLimits
+from salvo_server.brokers.embedded.limits import PROBE, WRITE_BYTES, Access, BrokerLimits
 from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
 from salvo_server.brokers.embedded.packets import Greeting, Message, ProtocolFault, Reason, Unwelcome
 from salvo_server.brokers.embedded.routing import Routes
@@ -276,9 +276,11 @@ class Peer:
         try:
             turn_is_over = self._take_turn(is_new)
         except ProtocolFault as fault:
-            kind = "unwelcome" if isinstance(fault, Unwelcome) else "malformed"
-            self._broker.seldom.warn(kind, f"{self.name} {fault}; {self._verdict}")
-            advice = fault.advice if isinstance(fault, Unwelcome) else ""
+            unwelcome = fault if isinstance(fault, Unwelcome) else None
+            if unwelcome is None or not unwelcome.expected:
+                kind = "malformed" if unwelcome is None else "unwelcome"
+                self._broker.seldom.warn(kind, f"{self.name} {fault}; {self._verdict}")
+            advice = "" if unwelcome is None else unwelcome.advice
             dialect, reason = self._dialect, fault.reason
             self.send(dialect.farewell(reason) if self.has_greeted else dialect.refusal(reason, advice))
             self._hang_up(str(fault))
@@ -404,7 +406,8 @@ class Peer:
         if not access.admits(client_id, username, greeting.password):
             unknown = "brings a user name and password that this broker does not know"
             text = f"{'brings no user name' if username is None else unknown} ({_WITHOUT_ACCOUNTS})"
-            raise Unwelcome(text, Reason.BAD_CREDENTIALS, _ACCOUNTS)
+            expected = username is None and client_id.startswith(PROBE)
+            raise Unwelcome(text, Reason.BAD_CREDENTIALS, _ACCOUNTS, expected=expected)
         if greeting.will is not None and not access.may_have_will(client_id, username):
             text = "brings a last will, and only the contest's server may leave a message behind"
             raise Unwelcome(text, Reason.NOT_AUTHORISED)
