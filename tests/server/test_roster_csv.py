@@ -70,6 +70,52 @@ def test_a_bad_line_is_named_and_nobody_is_added(
     assert roster.path.read_bytes() == before
 
 
+def test_all_bad_lines_are_named_at_once_each_with_its_value_and_a_cure(tmp_path: Path) -> None:
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("old")
+    before = roster.path.read_bytes()
+    lines = ["name,role", "red", "Zo\u00e9 L.,", "players", "Red", "old", "blue,king", "\u2603", "1,2,3", 'a"b', '"cut']
+    (tmp_path / "teams.csv").write_text("\n".join(lines) + "\n")
+    done = command_line.run("teams", "--roster", str(roster.path), "add", "my team", "--csv", "teams.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    form = "is not 1..32 of A-Z a-z 0-9 _ - that begin with a letter or digit"
+    expected = [
+        f"error: bad_name: team name 'my team' {form}; write my-team, for example",
+        f"bad_name: teams.csv, line 3: team name 'Zo\u00e9 L.' {form}; write Zoe-L, for example",
+        "bad_name: teams.csv, line 4: team name 'players' is a word of the topic tree: ",
+        "name_in_roster: teams.csv, line 5: 'Red' is there twice; leave one of them out",
+        f"name_in_roster: teams.csv, line 6: {roster.path} has 'old' already",
+        "bad_role: teams.csv, line 7: 'king' is not a role; write one of team, ",
+        f"bad_name: teams.csv, line 8: team name '\u2603' {form}; write it in these letters",
+        "bad_csv: teams.csv, line 9: 3 values under 2 columns; leave out what is more",
+        "bad_name: teams.csv, line 10: team name 'a\"b' ",
+        "bad_csv: teams.csv, line 11: ",
+    ]
+    reported = done.stderr.splitlines()
+    assert len(reported) == len(expected), done.stderr
+    for line, wanted in zip(reported, expected, strict=True):
+        assert line.startswith(wanted)
+    assert reported[2].endswith("; write team-players, for example")
+    assert (done.stdout, roster.path.read_bytes()) == ("", before)
+
+
+def test_of_very_many_bad_lines_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    (tmp_path / "teams.csv").write_text("name\n" + "".join(f"a.{number}\n" for number in range(100)))
+    roster = str(tmp_path / "roster.json")
+    done = command_line.run("teams", "--roster", roster, "add", "--csv", "teams.csv", cwd=tmp_path)
+    reported = done.stderr.splitlines()
+    assert (len(reported), reported[-1]) == (21, "and 80 more")
+
+
+def test_all_names_that_are_not_there_are_named_at_once(tmp_path: Path) -> None:
+    roster = Roster(tmp_path / "roster.json")
+    roster.add("old")
+    before = roster.path.read_bytes()
+    done = command_line.run("teams", "--roster", str(roster.path), "rotate", "old", "a", "b")
+    assert done.stderr == f"error: not_in_roster: {roster.path} has no 'a' and no 'b'; it has old\n"
+    assert roster.path.read_bytes() == before
+
+
 def test_names_of_the_command_line_and_of_the_file_are_added_together(tmp_path: Path) -> None:
     roster = Roster(tmp_path / "roster.json")
     (tmp_path / "teams.csv").write_text("name,role\nblue,\nhall,watcher\n")

@@ -12,8 +12,10 @@ import binascii
 import contextlib
 import datetime
 import json
+import re
 import secrets
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -23,7 +25,7 @@ from salvo.badges import Badges
 from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.roles_and_rights import Role
 from salvo.text_files import read_text
-from salvo.topics import check_name
+from salvo.topics import RESERVED, check_name
 from salvo.user_folders import private_folder
 from salvo_server.storage.register import Account
 from salvo_server.storage.vault import Vault
@@ -54,6 +56,8 @@ WEB_USER: Final = "salvo-web"
 #: And the host that runs the league of its contest.
 LEAGUE_USER: Final = "salvo-league"
 _LOCK_SECONDS: Final = 5.0
+#: Faults that one error reports; of more, their number.
+_MOST_FAULTS: Final = 20
 
 
 class RosterError(SalvoError):
@@ -114,6 +118,7 @@ class RosterEntry:
     Attributes:
         screens, door: as of a :class:`Member`.
         place: what an error begins with, such as file and line; empty for a name from nowhere.
+        fault: why it cannot be one; None for one that can be checked further.
     """
 
     name: str
@@ -121,6 +126,7 @@ class RosterEntry:
     screens: int = SCREENS
     door: str = ""
     place: str = ""
+    fault: SalvoError | None = None
 
 
 def has_begun(path: Path) -> bool:
@@ -321,34 +327,44 @@ class Roster:
 
         Raises:
             WireError: ``bad_name``.
-            RosterError: ``name_in_roster``, ``bad_role``, ``bad_screens``, or see :meth:`members`.
+            RosterError: ``name_in_roster``, ``bad_role``, ``bad_screens`` or an entry's own fault; of several faults
+                the first one's code, with all in its text; or see :meth:`members`.
         """
-        wanted: set[str] = set()
-        for entry in entries:
-            _check(entry)
-            if entry.name.lower() in wanted:
-                raise RosterError(
-                    "name_in_roster", f"{entry.place}{entry.name!r} is there twice; leave one of them out"
-                )
-            wanted.add(entry.name.lower())
         with self._changing() as stored:
             there = {each.name.lower() for each in stored.members}
+            _refuse([fault for fault in self._faults(entries, there) if fault is not None])
             badges = Badges({each.name: each.badge for each in stored.members if each.badge is not None})
             given = badges.of(entry.name for entry in entries if entry.role is Role.TEAM)
             drawn = []
             for entry in entries:
-                if entry.name.lower() in there:
-                    raise RosterError(
-                        "name_in_roster",
-                        f"{entry.place}{self.path} has {entry.name!r} already, in this or another spelling; "
-                        "salvo teams rotate gives it another secret, and a card with --cards; "
-                        "salvo teams screens gives it more viewers",
-                    )
                 secret, member = self._draw(entry.name, entry.role.value, entry.screens, entry.door)
                 member.badge = given[entry.name].number if entry.name in given else None
                 stored.members.append(member)
                 drawn.append(secret)
         return drawn
+
+    def _faults(self, entries: Sequence[RosterEntry], there: Collection[str]) -> Iterator[SalvoError | None]:
+        """Return of each entry why it cannot be added; None where it can.
+
+        Args:
+            there: names on the roster, in lower case.
+        """
+        wanted: set[str] = set()
+        for entry in entries:
+            name = entry.name.lower()
+            fault = _fault(entry)
+            if fault is None and name in wanted:
+                text = f"{entry.place}{entry.name!r} is there twice; leave one of them out"
+                fault = RosterError("name_in_roster", text)
+            elif fault is None and name in there:
+                fault = RosterError(
+                    "name_in_roster",
+                    f"{entry.place}{self.path} has {entry.name!r} already, in this or another spelling; "
+                    "salvo teams rotate gives it another secret, and a card with --cards; "
+                    "salvo teams screens gives it more viewers",
+                )
+            wanted.add(name)
+            yield fault
 
     def rotate(self, name: str) -> str:
         """Give a name a new secret and return it; the old one is worthless from then on.
@@ -367,7 +383,10 @@ class Roster:
         """
         drawn = []
         with self._changing() as stored:
-            for place in [self._find(stored, name) for name in names]:
+            there = [each.name for each in stored.members]
+            if unknown := [name for name in names if name not in there]:
+                raise self._unknown(stored, unknown)
+            for place in map(there.index, names):
                 old = stored.members[place]
                 secret, stored.members[place] = self._draw(old.name, old.role, old.screens, old.door)
                 stored.members[place].badge = old.badge
@@ -408,8 +427,11 @@ class Roster:
         for place, each in enumerate(stored.members):
             if each.name == name:
                 return place
-        names = ", ".join(each.name for each in stored.members) or "nobody"
-        raise RosterError("not_in_roster", f"{self.path} has no {name!r}; it has {names}")
+        raise self._unknown(stored, [name])
+
+    def _unknown(self, stored: _RosterFile, names: Sequence[str]) -> RosterError:
+        there = ", ".join(each.name for each in stored.members) or "nobody"
+        return RosterError("not_in_roster", f"{self.path} has no {' and no '.join(map(repr, names))}; it has {there}")
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[_RosterFile]:
@@ -425,17 +447,47 @@ class Roster:
             raise self._unwritable(error) from None
 
 
-def _check(entry: RosterEntry) -> None:
+def _refuse(faults: Sequence[SalvoError]) -> None:
+    """Report all that is wrong at once, each in a line.
+
+    Raises:
+        SalvoError: the only fault.
+        RosterError: there are several; its code is that of the first.
+    """
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        first, *more = faults
+        lines = [first.text, *map(str, more[: _MOST_FAULTS - 1])]
+        lines += [f"and {len(more) - _MOST_FAULTS + 1} more"] if len(more) >= _MOST_FAULTS else []
+        raise RosterError(first.code, "\n".join(lines))
+
+
+def _fault(entry: RosterEntry) -> SalvoError | None:
+    """Return what is wrong with an entry, whatever else is on the roster."""
+    if entry.fault is not None:
+        return entry.fault
     try:
         check_name(entry.name)
+        _check_screens(entry.role, entry.screens, entry.place)
     except WireError as error:
-        raise WireError(error.code, entry.place + error.text) from None
+        return WireError(error.code, f"{entry.place}{error.text}; {_like(entry.name)}")
+    except RosterError as error:
+        return error
     if entry.name.lower() in (SERVER_USER, KEEPER_USER, WEB_USER, LEAGUE_USER):
-        raise RosterError("name_in_roster", f"{entry.place}{entry.name!r} is the server's own name; take another one")
+        return RosterError("name_in_roster", f"{entry.place}{entry.name!r} is the server's own name; take another one")
     if entry.role not in ROLES:
         role = entry.role.value
-        raise RosterError("bad_role", f"{entry.place}{role!r} is no role to be given; there are {', '.join(ROLES)}")
-    _check_screens(entry.role, entry.screens, entry.place)
+        return RosterError("bad_role", f"{entry.place}{role!r} is no role to be given; there are {', '.join(ROLES)}")
+    return None
+
+
+def _like(name: str) -> str:
+    """Return the cure of a name that is none: one that is like it, where letters are left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    like = re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_")[:32]
+    like = f"team-{like}" if like.lower() in RESERVED else like
+    return f"write {like}, for example" if like else "write it in these letters"
 
 
 def _check_screens(role: Role, screens: int, place: str = "") -> None:

@@ -18,14 +18,15 @@ _COLUMNS: Final = ("name", "role", "screens")
 def read_entries(path: Path, role: Role) -> list[RosterEntry]:
     """Return the accounts in a file: the column ``name``, and if there are such columns ``role`` and ``screens``.
 
-    Between the columns are commas, or the semicolons or tabs of a spreadsheet that writes decimals with commas. Blanks
-    around a value and lines without any are ignored.
+    A line that is no account is an entry with its fault, so that all of them are reported at once. Between the columns
+    are commas, or the semicolons or tabs of a spreadsheet that writes decimals with commas. Blanks around a value and
+    lines without any are ignored.
 
     Args:
         role: of lines that name none.
 
     Raises:
-        RosterError: ``bad_csv`` or ``bad_role``, with the line, from 1; what else a name may be the roster checks.
+        RosterError: ``bad_csv``, with the line, from 1: the file or its header is none.
     """
     try:
         lines = _lines(path, read_text(path))
@@ -34,7 +35,12 @@ def read_entries(path: Path, role: Role) -> list[RosterEntry]:
     except UnicodeDecodeError:
         raise RosterError("bad_csv", f"{path} is not UTF-8; export it as CSV UTF-8") from None
     header = _header(path, *next(lines, (1, [])))
-    entries = [_entry(f"{path}, line {number}: ", header, values, role) for number, values in lines]
+    entries = []
+    try:
+        for number, values in lines:
+            entries.append(_entry(f"{path}, line {number}: ", header, values, role))
+    except RosterError as fault:  # nobody knows where its next line begins
+        entries.append(RosterEntry("", fault=fault))
     if not entries:
         raise RosterError("bad_csv", f"{path} has no names below its header; write one a line")
     return entries
@@ -71,6 +77,13 @@ def _header(path: Path, number: int, columns: list[str]) -> list[str]:
 
 
 def _entry(place: str, header: list[str], values: list[str], role: Role) -> RosterEntry:
+    try:
+        return _read(place, header, values, role)
+    except RosterError as fault:
+        return RosterEntry("", fault=fault)
+
+
+def _read(place: str, header: list[str], values: list[str], role: Role) -> RosterEntry:
     if len(values) > len(header):
         raise RosterError("bad_csv", f"{place}{len(values)} values under {len(header)} columns; leave out what is more")
     given = {column: value for column, value in zip(header, values, strict=False) if value}
