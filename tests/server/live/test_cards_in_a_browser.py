@@ -26,6 +26,40 @@ def _members(count: int) -> list[Member]:
     return [Member(name, Role.TEAM, "", 4, f"m{'W_-l1I0O' * 2}abcdef"[:22]) for name in names]
 
 
+@pytest.mark.parametrize("address", [_VENUE.address, f"mqtts://{'a-long-name.' * 6}example:18883"])
+def test_no_line_of_a_command_ends_within_a_name(tmp_path: Path, address: str) -> None:
+    names = [("a-b" * 11)[:length] for length in range(1, 33)]
+    members = [
+        Member(name, role, "", 4, "x" * 26)
+        for role in (Role.TEAM, Role.WATCHER, Role.REFEREE, Role.HOST)
+        for name in names
+    ]
+    file = tmp_path / "cards.html"
+    file.write_text(cards_page(members, _VENUE._replace(address=address)))
+    broken = """
+        const broken = [];
+        for (const card of document.querySelectorAll("article")) {
+          const name = card.querySelector("h2 > span").textContent;
+          const walker = document.createTreeWalker(card.querySelector("pre"), NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const at = walker.currentNode.data.search(new RegExp(`(?<=^|--team |://)${name}(?=$|@|\\n)`));
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(walker.currentNode, at);
+            range.setEnd(walker.currentNode, at + name.length);
+            if (range.getClientRects().length > 1) broken.push(name);
+            card.seen = true;
+          }
+          if (!card.seen) broken.push(`${name} is not there`);
+          if (card.scrollWidth > card.clientWidth) broken.push(`${name} is too wide`);
+        }
+        return broken.join(" ");
+    """
+    with browser() as window:
+        window.open(file.as_uri())
+        assert window.run(broken) == ""
+
+
 def test_eight_cards_are_on_a_sheet_and_the_halls_has_its_own(tmp_path: Path) -> None:
     file = tmp_path / "cards.html"
     with browser() as window:
