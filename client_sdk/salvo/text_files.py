@@ -18,6 +18,10 @@ from itertools import repeat
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
+#: What a secret of a roster is made of. It is typed from a card, so no letter has to be told from a capital, and none
+#: is easily taken for another one: there is no i, l, o and u.
+SECRET_LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+SECRET_LENGTH: Final = 26
 #: What is probably wrong where tomllib says so.
 _MEANT: Final = {
     "Illegal character '\\n'": "a text has no closing quote",
@@ -64,17 +68,24 @@ def read_secret(path: Path, error: Callable[[str], Exception]) -> str:
         raise error(unread(path, reason)) from None
     if not secret:
         raise error(f"{path} is empty; it has the secret in one line")
-    return secret
+    return without_gaps(secret)
+
+
+def without_gaps(secret: str) -> str:
+    """Return the secret of a card that was typed with blanks or hyphens between its groups; any other as it is."""
+    typed = re.sub(r"[\s-]+", "", secret)
+    return typed if re.fullmatch(f"[{SECRET_LETTERS}]{{{SECRET_LENGTH}}}", typed) else secret
 
 
 def trim_variables() -> None:
-    """Take what a line ends with off the variables that are ours.
+    """Take what a line ends with off the variables that are ours, and its gaps off a secret.
 
     A shell or docker that sets them from a file made on Windows leaves a carriage return at the end of each.
     """
     for name, value in os.environ.items():
-        if name.startswith("SALVO_") and value != value.strip():
-            os.environ[name] = value.strip()
+        meant = without_gaps(value.strip()) if name == "SALVO_SECRET" else value.strip()
+        if name.startswith("SALVO_") and value != meant:
+            os.environ[name] = meant
 
 
 def read_toml(path: Path, error: Callable[[str], Exception]) -> tuple[str, dict[str, Any]]:

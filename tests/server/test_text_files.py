@@ -22,7 +22,7 @@ from salvo.fairness.known_servers import KnownServers
 from salvo.fairness.proof import Proof
 from salvo.roles_and_rights import Role
 from salvo.rules.files import load_book
-from salvo.text_files import read_secret
+from salvo.text_files import read_secret, trim_variables, without_gaps
 from salvo_display.replay import Replay
 from salvo_game.log_verification import verify_file
 from salvo_game.recordings import open_recordings
@@ -37,6 +37,8 @@ from salvo_server.storage.roster import Roster
 from salvo_server.storage.roster_csv import read_entries
 
 Change = Callable[[bytes], bytes]
+#: A secret as a card has it.
+_GROUPS: Final = ["0123", "4567", "89ab", "cdef", "ghjk", "mnpq", "rs"]
 
 EDITORS: Final[dict[str, Change]] = {
     "a byte order mark": lambda text: codecs.BOM_UTF8 + text,
@@ -92,6 +94,21 @@ def test_a_text_is_read_as_any_editor_saves_it(kind: str, tmp_path: Path) -> Non
     for editor, change in (EDITORS | WIDE).items():
         path.write_bytes(change(text))
         assert read(path) == as_written, editor
+
+
+@pytest.mark.parametrize("gap", ["", " ", "-", " - ", "\t"])
+def test_a_secret_is_read_with_the_gaps_of_its_card(gap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "secret").write_text(gap.join(_GROUPS) + "\n")
+    assert read_secret(tmp_path / "secret", partial(SalvoError, "secret_file")) == "".join(_GROUPS)
+    monkeypatch.setenv("SALVO_SECRET", gap.join(_GROUPS))
+    monkeypatch.setenv("SALVO_TEAM", gap.join(_GROUPS))
+    trim_variables()
+    assert (os.environ["SALVO_SECRET"], os.environ["SALVO_TEAM"]) == ("".join(_GROUPS), gap.join(_GROUPS))
+
+
+@pytest.mark.parametrize("own", ["my own-secret", "", "0123-4567", " ".join([*_GROUPS[:-1], "rS"])])
+def test_a_secret_that_is_no_cards_is_read_as_it_is(own: str) -> None:
+    assert without_gaps(own) == own
 
 
 def test_variables_that_were_set_from_a_file_of_windows_end_without_its_carriage_return(

@@ -111,7 +111,7 @@ class Contestant {
     this.options = options;
     this.log = options.log ?? ((/** @type {string} */ text) => console.warn(text));
     this.seed = options.seed ?? toHex(sodium.randombytes_buf(16));
-    this.secret = options.secret ?? toBase64(sodium.randombytes_buf(16)).replace(/[+/=]/g, "");
+    this.secret = options.secret != null ? withoutGaps(options.secret) : toBase64(sodium.randombytes_buf(16)).replace(/[+/=]/g, "");
     if (options.secret == null && url.password !== null) { // it would open the broker, and not the contest
       throw new SalvoError("bad_url", `an address takes no team's secret: give ${url.text}, the name in SALVO_TEAM, the secret in SALVO_SECRET`);
     }
@@ -463,6 +463,16 @@ class Contestant {
     }
     this.bot.unsaid = [];
   }
+}
+
+/**
+ * Return the secret of a card that was typed with blanks or hyphens between its groups; any other as it is.
+ *
+ * @param {string} secret
+ */
+export function withoutGaps(secret) {
+  const typed = secret.replace(/[\s-]+/g, "");
+  return /^[0-9a-hjkmnp-tv-z]{26}$/.test(typed) ? typed : secret;
 }
 
 /** Seconds that never go back. */

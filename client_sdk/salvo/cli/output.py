@@ -19,7 +19,7 @@ import click
 
 from salvo.atomic_file import replace_file
 from salvo.errors import SalvoError
-from salvo.text_files import read_secret
+from salvo.text_files import read_secret, without_gaps
 from salvo.topics import check_name
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def may_ask() -> bool:
 
 def ask_secret(name: str) -> str:
     """Ask the person at the terminal for an account's secret, which is not shown."""
-    return str(click.prompt(f"secret of {name}", hide_input=True, err=True))
+    return without_gaps(str(click.prompt(f"secret of {name}", hide_input=True, err=True)).strip())
 
 
 def watch_line(urls: Sequence[str]) -> str:

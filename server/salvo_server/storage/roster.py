@@ -24,7 +24,7 @@ from salvo.atomic_file import create_file, replace_file
 from salvo.badges import Badges
 from salvo.errors import MissingExtra, SalvoError, WireError
 from salvo.roles_and_rights import Role
-from salvo.text_files import read_text
+from salvo.text_files import SECRET_LENGTH, SECRET_LETTERS, read_text
 from salvo.topics import RESERVED, check_name
 from salvo.user_folders import private_folder
 from salvo_server.storage.register import Account
@@ -38,10 +38,6 @@ except ModuleNotFoundError:
 
 #: The version of the file's form.
 _FORM: Final = 1
-#: Of a secret: 130 bits, which cannot be guessed, whatever else is known. It is typed from a card, so no letter has
-#: to be told from a capital, and none is easily taken for another one: there is no i, l, o and u.
-_LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-_LENGTH: Final = 26
 #: Further users of a team or watcher, for people who watch: one for each of a team of four.
 SCREENS: Final = 4
 #: What an account may be.
@@ -417,7 +413,8 @@ class Roster:
             del stored.members[self._find(stored, name)]
 
     def _draw(self, name: str, role: str, screens: int, door: str) -> tuple[str, _Member]:
-        secret = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+        # 130 bits, which cannot be guessed, whatever else is known.
+        secret = "".join(secrets.choice(SECRET_LETTERS) for _ in range(SECRET_LENGTH))
         since = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         sealed = base64.b64encode(self._vault.seal(f"{name}\0{secret}".encode())).decode()
         drawn = {"name": name, "role": role, "since": since, "sealed": sealed, "screens": screens, "door": door}

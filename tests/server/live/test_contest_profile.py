@@ -112,20 +112,23 @@ def test_teams_come_to_a_mosquitto_while_the_server_runs(organiser: Organiser, b
         wait_for_users(broker, "red.1", secrets["red"], admitted=False)
 
 
-def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted(organiser: Organiser) -> None:
+def test_a_person_at_a_terminal_is_asked_for_a_secret_that_is_wanted_and_types_it_with_or_without_gaps(
+    organiser: Organiser,
+) -> None:
     secrets = organiser.add("red", "blue") | organiser.add("--role", "host", "desk")
     secrets |= organiser.add("--role", "watcher", "hall")
     with organiser.serve("--listen", "127.0.0.1:0") as output:
         url = output["listening"]["url"]
         blue = join(url, "blue", secret=secrets["blue"], games=1)
-        for account, words, seen in (
-            ("hall", ["watch", url.replace("://", "://hall@")], "blue"),
-            ("desk", ["control", "announce", url.replace("://", "://desk@"), "welcome"], "welcome"),
-            ("red", ["join", url.replace("://", "://red@"), "hunter", "--games", "1"], "is number"),
+        for account, gap, words, seen in (
+            ("hall", "", ["watch", url.replace("://", "://hall@")], "blue"),
+            ("desk", "-", ["control", "announce", url.replace("://", "://desk@"), "welcome"], "welcome"),
+            ("red", " ", ["join", url.replace("://", "://red@"), "hunter", "--games", "1"], "is number"),
         ):
             with Terminal([SALVO, *words], organiser.environment) as terminal:
                 terminal.until_seen(f"secret of {account}:")
-                terminal.press(secrets[account], "enter")
-                assert secrets[account] not in terminal.until_seen(seen)
+                typed = gap.join(secrets[account][at : at + 4] for at in range(0, 26, 4))
+                terminal.press(typed, "enter")
+                assert typed not in terminal.until_seen(seen)
         blue.join(60)
         assert not blue.is_alive()
