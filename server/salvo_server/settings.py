@@ -68,7 +68,7 @@ VARIABLES_OF_OTHERS: Final = frozenset(
         *("ca", "games", "known_servers", "secret", "secret_file", "seed", "slow_seconds", "table", "team", "url"),
         *("ends_with_input", "lab_tls", "web_games"),
         *("address", "host", "https_port", "join", "metrics_port", "mqtt_port", "mqtts_port", "tls_folder"),
-        *("web_port", "websocket_port", "cpus", "image", "trusted_proxies"),
+        *("web_port", "websocket_port", "cpus", "image", "trusted_proxies", "evening"),
     }
 )
 #: What Kubernetes and Docker add for services of this name, such as ``SALVO_PORT=tcp://10.0.0.1:1883``.
