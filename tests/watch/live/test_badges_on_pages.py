@@ -42,19 +42,19 @@ def in_hall(web: WebFront) -> dict[str, Badge]:
 class Place:
     """A server with its web front, that starts again with the same files."""
 
-    def __init__(self, folder: Path, *settings: str) -> None:
+    def __init__(self, folder: Path, port: Port, *settings: str) -> None:
         self.folder, self.roster = folder, Roster(folder / "roster.json")
         self.journal, self.games = folder / "contest.journal", folder / "games"
         (folder / "pond.toml").write_text(RULES)
-        self._port = Port()
-        self.url = f"mqtt://{self._port.address}"
+        self._address = port.address
+        self.url = f"mqtt://{port.address}"
         self._settings = settings
 
     @contextlib.contextmanager
     def running(self) -> Iterator[WebFront]:
         files = {"roster": self.roster.path, "journal": self.journal, "identity": self.folder / "identity.key"}
         words = [word for name, path in files.items() for word in (f"--{name}", str(path))]
-        words += ["--listen", self._port.address, "--web", "127.0.0.1:0", "--rules", str(self.folder / "pond.toml")]
+        words += ["--listen", self._address, "--web", "127.0.0.1:0", "--rules", str(self.folder / "pond.toml")]
         words += [
             "--players",
             "2",
@@ -81,11 +81,17 @@ class Place:
             assert other.wait(_SECONDS) == 0
 
 
+@pytest.fixture
+def port() -> Iterator[Port]:
+    with Port() as port:
+        yield port
+
+
 @pytest.mark.parametrize("recorded", ["folder", "journal"])
 def test_card_hall_pages_and_site_show_a_team_with_one_badge_also_after_a_restart(
-    recorded: str, tmp_path: Path
+    recorded: str, tmp_path: Path, port: Port
 ) -> None:
-    place = Place(tmp_path, *(["--transcripts", str(tmp_path / "games")] if recorded == "folder" else []))
+    place = Place(tmp_path, port, *(["--transcripts", str(tmp_path / "games")] if recorded == "folder" else []))
     cards = ["--cards", "cards.html", "--url", "192.0.2.7"]
     own = {"XDG_STATE_HOME": str(tmp_path), "SALVO_IDENTITY": str(tmp_path / "identity.key")}
     done = command_line.run(

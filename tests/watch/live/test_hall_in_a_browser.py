@@ -269,6 +269,31 @@ def test_the_page_of_a_team_follows_it_and_has_its_board_first(
     assert web.get("/?team=%3Cb%3E")[0] == 400
 
 
+def test_the_page_of_a_team_that_is_not_there_says_so_and_which_there_are_until_it_comes(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    a_game(connection, 2)
+    row = {"place": 1, "team": "gone", "points": 1000, "games": 1, "wins": 1}
+    league = {"name": "cup", "round": 1, "teams": 1, "rows": [row], "matches": [], "phase": "round", "at": 1}
+    say(connection, "/game/league", league)
+    opened(window, web, "?team=nobody")
+    until(window, says("#own-line", "There is no team nobody here"))
+    line = window.run("return document.getElementById('own-line').textContent")
+    there = "gone, t1 and team-with-a-name-0"
+    assert line == f"There is no team nobody here, but {there}; this page follows it once it comes"
+    assert "Waiting" not in window.run("return document.body.innerText")
+    opened(window, web, "?team=gone")
+    until(window, says("#own-line", "gone is at no table now"))
+    opened(window, web, "?team=nobody")
+    until(window, says("#own-line", "There is no team nobody here"))
+    say(connection, "/t9/players/list", ["nobody", *(f"crowd-{number}" for number in range(20))])
+    say(connection, "/t9/game/state", "lobby")
+    until(window, says("#own-line", "nobody: next game at table t9"))
+    opened(window, web, "?team=no-one")
+    until(window, says("#own-line", "There is no team no-one here, but 24 others"))
+
+
 def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
     window: Browser, rude: tuple[Connection, WebFront]
 ) -> None:

@@ -36,6 +36,7 @@ let splashEnds = 0;
 const own = new URLSearchParams(location.search).get("team") || ""; // whose page this is, if it is a team's
 let mine = own || kept("team");
 let missed = null; // that team's last turn without a shot
+let seated = []; // the teams at all tables, for such a page
 const SLOW_MS = 1000; // a cut of a tape that stays for less is shown at once, without a flight
 
 // --- pieces ----------------------------------------------------------------------------------------------------------
@@ -436,7 +437,7 @@ function drawOwn() {
   if (!own) return;
   const { last } = picture;
   if (last?.player === own && !last.shots) missed = last;
-  const words = ownLine(picture, own, missed);
+  const words = ownLine(picture, own, missed, seated);
   fill(find("own-line"), JSON.stringify(words), () => pieces(words));
   show(find("own"), true);
 }
@@ -577,6 +578,8 @@ function followOwn() {
   let here = null;
   const rank = (table) => (table ? ["over", "lobby", "turn"].indexOf(table.state) : -2);
   live(undefined, ({ tables }) => {
+    seated = tables.flatMap(({ players }) => players.map(({ name }) => name));
+    if (picture) drawOwn();
     const found = tables.filter(({ players }) => players.some(({ name }) => name === own));
     const [best] = [...found].sort((a, b) => rank(b) - rank(a));
     if (here !== null && rank(best) <= rank(found.find(({ table }) => table === here))) return;

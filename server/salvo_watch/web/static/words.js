@@ -5,6 +5,7 @@ import { counted, plain } from "./dom.js";
 const team = (name) => ({ team: name });
 const joined = (names) => names.flatMap((name, index) => (index ? [index === names.length - 1 ? " and " : ", ", team(name)] : [team(name)]));
 const MANY = 3;
+const FEW_NAMES = 8;
 
 // Of the last salvo.
 export function outcome(last) {
@@ -124,11 +125,22 @@ export function progress(picture) {
   return [...leads, [...(leads.length ? [""] : []), ...parts].join(" · ")];
 }
 
-// What a team's own page says of it, above the boards; `missed` is its last turn without a shot.
-export function ownLine(picture, name, missed) {
+// What the page of a team says that is in no list.
+function noTeam(name, names) {
+  const others = names.length > FEW_NAMES ? [`, but ${names.length} others`] : names.length ? [", but ", ...joined(names)] : [];
+  return ["There is no team ", team(name), " here", ...others, "; this page follows it once it comes"];
+}
+
+// What a team's own page says of it, above the boards; `missed` is its last turn without a shot, `seated` are all who are at a table.
+export function ownLine(picture, name, missed, seated) {
   const { players, rules, table, state } = picture;
   const player = players.find((other) => other.name === name);
-  if (!player) return [team(name), " is at no table now; this page follows it to its next game"];
+  if (!player) {
+    const { standings, league } = picture;
+    const listed = [...standings, ...(league ? [...league.rows, ...league.matches.flatMap(({ teams }) => teams)] : [])];
+    const names = [...new Set([...seated, ...[...players, ...listed].map((each) => each.name)])].sort();
+    return names.includes(name) ? [team(name), " is at no table now; this page follows it to its next game"] : noTeam(name, names);
+  }
   const rivals = players.filter((other) => other !== player && !other.out).map((other) => other.name);
   const against = rivals.length > MANY ? ` against ${rivals.length} teams` : rivals.length ? [" against ", ...joined(rivals)] : "";
   const where = table ? ` at table ${plain(table)}` : "";
