@@ -11,7 +11,7 @@ The server implements it on SQLite and PostgreSQL, and adds its reader as a plug
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from salvo import messages as m
@@ -367,8 +367,8 @@ class JournalReader(ABC):
         """Return a game as it can be executed again; the teams' secrets are not part of it."""
 
     @abstractmethod
-    def badges(self) -> Mapping[str, int]:
-        """Return the badges of the teams that were listed (SALVO-EVENING-1)."""
+    def evening(self) -> m.EveningShown:
+        """Return what is on, and the badges of the teams that were listed (SALVO-EVENING-1)."""
 
 
 def when(result: Result) -> tuple[int, str, int]:

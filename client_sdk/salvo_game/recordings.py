@@ -257,9 +257,9 @@ class JournalGames:
     def __len__(self) -> int:
         return len(self._games)
 
-    def badges(self) -> Mapping[str, int]:
-        """Return the badges of the teams of the journal."""
-        return self._reader.badges()
+    def evening(self) -> m.EveningShown:
+        """Return what is on, as the journal has it."""
+        return self._reader.evening()
 
     def games(self) -> list[tuple[GameOpened, int, Recording]]:
         """Return every game with the number of its steps, the oldest first."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
 
+from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF, proof_path
 from salvo.messages import State
@@ -22,7 +24,7 @@ from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import FIRST_REAL_TIME_MS
 from salvo_game.recordings import JournalGames, Recording, open_recordings
 from salvo_game.transcript import transcript_bytes, until_forgotten
-from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, read_badges
+from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, read_evening
 
 #: Files of a folder that may be games.
 _ENDINGS: Final = (".jsonl", ".jsonl.gz")
@@ -126,7 +128,7 @@ class Archive:
         self._indexed: dict[object, _Indexed] = {}
         self._by_id: dict[str, _Indexed] = {}
         self._listed: tuple[Entry, ...] = ()
-        self._badges: Mapping[str, int] = {}
+        self._evening = m.EveningShown()
         self._unread = 0
         self._looked = float("-inf")
         self._lock = Lock()
@@ -147,9 +149,9 @@ class Archive:
 
     def _look(self, seconds: float | None) -> None:
         end = float("inf") if seconds is None else time.monotonic() + seconds
-        badges: dict[str, int] = {}
-        there = dict(self._recordings(badges))
-        self._badges = badges
+        evenings: list[m.EveningShown] = []
+        there = dict(self._recordings(evenings))
+        self._evening = _first(evenings)
         self._indexed = {key: indexed for key, indexed in self._indexed.items() if key in there}
         changed = [key for key, new in there.items() if self._stamp_of(key) != new.stamp]
         for key in changed:  # it is another game until it is read, such as one that is being played
@@ -170,13 +172,12 @@ class Archive:
     def _stamp_of(self, key: object) -> tuple[int, ...] | None:
         return self._indexed[key].stamp if key in self._indexed else None
 
-    def _recordings(self, badges: dict[str, int]) -> Iterator[tuple[object, _Indexed]]:
-        """Return all recordings that are there, not read, and add the badges that are known beside them."""
+    def _recordings(self, evenings: list[m.EveningShown]) -> Iterator[tuple[object, _Indexed]]:
+        """Return all recordings that are there, not read, and add what was on when they were made."""
         for place in self._places:
             if Path(place).is_dir():
                 paths = [path for path in sorted(Path(place).rglob("*.jsonl*")) if _may_be_game(path)]
-                for folder in dict.fromkeys(path.parent for path in paths):
-                    _add(read_badges(folder), badges)
+                evenings += [read_evening(folder) for folder in dict.fromkeys(path.parent for path in paths)]
                 for path in paths:
                     yield from _file(path)
                 continue
@@ -186,12 +187,12 @@ class Archive:
                 if not isinstance(found, JournalGames) and not Path(place).exists():
                     raise SalvoError("transcript_missing", missing_file(Path(place)))
                 if isinstance(found, JournalGames):
-                    _add(found.badges(), badges)
+                    evenings.append(found.evening())
             except SalvoError as error:
                 yield place, _Indexed((0,), name, None, _trouble(error, name, 0), None)
                 continue
             if not isinstance(found, JournalGames):
-                _add(read_badges(Path(place).parent), badges)
+                evenings.append(read_evening(Path(place).parent))
                 yield from _file(Path(place))
                 continue
             for opened, steps, game in found.games():
@@ -206,9 +207,14 @@ class Archive:
         return self._listed
 
     @property
+    def evening(self) -> m.EveningShown:
+        """What was on, as of the last look: the first league that a place knows, and the badges of all places."""
+        return self._evening
+
+    @property
     def badges(self) -> Mapping[str, int]:
         """The badges that servers have given the teams, as of the last look; the first place that knows one counts."""
-        return self._badges
+        return self._evening.badges
 
     def find(self, query: Query) -> list[Entry]:
         """Return the games that are wanted, the newest first."""
@@ -277,9 +283,13 @@ def _file(path: Path) -> Iterator[tuple[object, _Indexed]]:
         yield path, _Indexed(stamp, path.name, None, None, path)
 
 
-def _add(given: Mapping[str, int], badges: dict[str, int]) -> None:
-    """Add badges; the first place that knows a team decides."""
-    badges |= {name: number for name, number in given.items() if name not in badges}
+def _first(evenings: Sequence[m.EveningShown]) -> m.EveningShown:
+    """Return the first league, and all badges; the first place that knows a team decides."""
+    badges: dict[str, int] = {}
+    for evening in reversed(evenings):
+        badges |= evening.badges
+    league = next((evening for evening in evenings if evening.name), m.EveningShown())
+    return replace(league, badges=badges)
 
 
 def _may_be_game(path: Path) -> bool:

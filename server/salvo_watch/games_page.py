@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
+from salvo import messages as m
 from salvo.badges import Badges
 from salvo_display import replay_text
-from salvo_display.web_page import house_style, text_of
+from salvo_display.web_page import house_style, team_style, text_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 from salvo_watch.archive import Entry, Query
@@ -19,6 +20,8 @@ from salvo_watch.archive import Entry, Query
 TITLE: Final = "Games"
 #: Games on a served page.
 PAGE: Final = 50
+#: Of a tie of many the table tells.
+_MOST_ON_PODIUM: Final = 5
 
 
 class Part(NamedTuple):
@@ -68,22 +71,30 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
         pages=pages,
         earlier=_address(part.query, page - 1) if page > 1 else "",
         later=_address(part.query, page + 1) if page < pages else "",
+        league=None,
         script="",
     )
     return text, allowed
 
 
-def site_list(listed: Sequence[Entry], badges: Badges | None = None) -> str:
-    """Return the first page of a site of games."""
-    style, script = house_style() + text_of("games_page.css", "salvo_watch"), text_of("games_page.js", "salvo_watch")
+def site_list(listed: Sequence[Entry], badges: Badges | None = None, evening: m.EveningShown | None = None) -> str:
+    """Return the first page of a site of games, which begins with the league of the evening, if there was one."""
+    badges = badges or Badges()
+    league = evening if evening is not None and evening.name else None
+    podium = [row for row in league.rows if row.place <= 3] if league is not None and league.over else []
+    style = house_style() + team_style() + text_of("games_page.css", "salvo_watch")
+    script = text_of("games_page.js", "salvo_watch")
     return _page(
         listed,
         "games/{}.html",
-        badges or Badges(),
+        badges,
         style=style,
         policy=policy(style, script),
-        title=TITLE,
+        title=TITLE if league is None else league.name,
         links=[],
+        league=league,
+        podium=[(row.place, row.team, f"{round(row.points / 1000, 2):g} points") for row in podium[:_MOST_ON_PODIUM]],
+        of_league={} if league is None else badges.of(row.team for row in league.rows),
         served=False,
         query=Query(),
         count=len(listed),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_watch.archive import Archive, Query
 from salvo_watch.commands.site import site as command
 from salvo_watch.games_page import site_list
+from salvo_watch.site import make_site_of_games
 
 
 def _archive(*places: Path) -> Archive:
@@ -245,14 +247,41 @@ def test_the_first_place_that_knows_a_teams_badge_decides_what_all_pages_show(fo
     evening = m.EveningShown(badges={"hunter-1": 17, "ann": 5})
     written.commit([EveningChanged(EVENING.write(evening).decode())])
     written.close()
-    (folder / "badges.json").write_text('{"hunter-1": 90, "hunter-2": 91}')
+    beside = m.EveningShown(badges={"hunter-1": 90, "hunter-2": 91})
+    (folder / "evening.json").write_bytes(EVENING.write(beside))
     assert _archive(folder, journal).badges == {"hunter-1": 90, "hunter-2": 91, "ann": 5}
     assert _archive(journal, folder).badges == {"hunter-1": 17, "hunter-2": 91, "ann": 5}
     assert _archive(folder / "2-players-1.jsonl.gz").badges == {"hunter-1": 90, "hunter-2": 91}
 
 
-@pytest.mark.parametrize("damaged", ["", "[]", "{", '{"hunter-1": "red"}', '{"hunter-1": 1.5}'])
+@pytest.mark.parametrize("damaged", ["", "[]", "{", '{"badges": {"hunter-1": "red"}}', '{"badges": {"hunter-1": 1.5}}'])
 def test_badges_that_cannot_be_read_are_not_known_and_the_games_are_there(folder: Path, damaged: str) -> None:
-    (folder / "badges.json").write_text(damaged)
+    (folder / "evening.json").write_text(damaged)
     archive = _archive(folder)
     assert (archive.badges, len(archive.listed)) == ({}, 5)
+
+
+# --- the evening's name, champion and table -----------------------------------------------------------------------
+
+
+def test_a_site_begins_with_the_evenings_name_its_podium_and_its_table(folder: Path, tmp_path: Path) -> None:
+    rows = (m.LeagueStanding(1, "hunter-2", 2333, 4, 2), m.LeagueStanding(2, "hunter-1", 1000, 4, 1))
+    league = m.EveningShown("desk", "Hack Night Cup", 4, 4, over=True, rows=rows, phase=m.Phase.FINAL)
+    (folder / "evening.json").write_bytes(EVENING.write(league))
+    make_site_of_games(_archive(folder), tmp_path / "site")
+    text = _words(tmp_path / "site/index.html")
+    assert "Hack Night Cup" in text
+    assert "hunter-2 2.33 points hunter-1 1 points" in text
+    assert "place team points games won 1 hunter-2 2.33 4 2 2 hunter-1 1 4 1" in text
+    (folder / "evening.json").write_bytes(EVENING.write(replace(league, over=False, round=2)))
+    make_site_of_games(_archive(folder), tmp_path / "site")
+    text = _words(tmp_path / "site/index.html")
+    assert "Round 2 of 4; it is not over yet." in text
+    assert "2.33 points" not in text
+
+
+def _words(page: Path) -> str:
+    """Return what is read on a page."""
+    return " ".join(
+        " ".join(text for tag, text in Read(page.read_text()).texts if tag not in ("style", "script")).split()
+    )

@@ -24,7 +24,9 @@ from kit.archives import commit
 from kit.golden_games import GOLDEN
 from kit.pages import RUDE, Read, badges_on
 from kit.web_front import WebFront
+from salvo import messages as m
 from salvo.badges import Badge, Badges
+from salvo.codec.announcements import EVENING
 from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
 from salvo_game.recordings import open_recordings
@@ -223,7 +225,7 @@ def test_a_page_that_was_made_before_a_badge_was_known_shows_the_one_that_a_team
 
         first, second = shown()
         stored, told = Badge(5, 9), Badge(11, 2)
-        (games / "badges.json").write_text(f'{{"{first}": {stored.number}}}')
+        (games / "evening.json").write_bytes(EVENING.write(m.EveningShown(badges={first: stored.number})))
         assert shown()[first] == stored
         badges.take({first: told.number, second: stored.number})
         assert shown() == {first: told, second: stored}

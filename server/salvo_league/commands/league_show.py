@@ -29,7 +29,7 @@ from salvo_league.league_file import load_league
 from salvo_league.league_state import LeagueState
 from salvo_server.commands.backup import settings_of
 from salvo_server.storage.journal.database import DatabaseReader
-from salvo_server.storage.transcript_folder import read_badges
+from salvo_server.storage.transcript_folder import read_evening
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
 _FILE: Final = click.Path(path_type=Path)
@@ -85,7 +85,7 @@ def show(
         raise click.UsageError("Missing argument 'FILE...': the signed logs that --logs counts.")
     if logs:
         chronicle, findings = read_logs(files)
-        badges = _first([read_badges(file.parent) for file in files])
+        badges = _first([read_evening(file.parent).badges for file in files])
     else:
         chronicle, badges = _read_journals(tuple(dict.fromkeys(journals)) or (None,), config)
     evening, whole = chronicle.standings()
@@ -114,7 +114,7 @@ def _read_journals(journals: Sequence[str | None], config: Path | None) -> tuple
     try:
         readers = [DatabaseReader(_journal(journal, config)) for journal in journals]
         chronicle = Chronicle(result for reader in readers for result in reader.results())
-        return chronicle, _first([reader.badges() for reader in readers])
+        return chronicle, _first([reader.evening().badges for reader in readers])
     except JournalError as error:
         if error.code != "journal_missing" or config is not None or any(journals):
             raise

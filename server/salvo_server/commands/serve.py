@@ -78,7 +78,7 @@ def serve(config: Path | None, **given: Any) -> None:
     games_in_play: GamesInPlay | None = None
     if settings.transcripts is not None:
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
-        journal = games_in_play = GamesInPlay(journal)
+        journal = games_in_play = GamesInPlay(journal, report.evening_changed)
     tables: dict[str, bool] = {}
     for call in gateways:
         if call.table is not None:

@@ -193,6 +193,13 @@ class ServeReport:
                 case _:
                     pass
 
+    def evening_changed(self) -> None:
+        """Write the table of a league that is over; while it runs, that is done with each game."""
+        if self.folder is not None and self.contest is not None:
+            evening = self.contest.service.play.evening.shown
+            if evening.over:
+                self.folder.write_evening(evening)
+
     def written(self, game: GameOpened, file: Path) -> None:
         """Report where a game's transcript and its proof are."""
         proof = proof_path(file)
@@ -275,8 +282,7 @@ class ServeReport:
         assert self.contest is not None
         game, places = seen.opened, seen.game.places
         if self.folder is not None and self.games_in_play is not None:
-            badges = self.contest.service.play.evening.shown.badges
-            self.folder.write(self.games_in_play.game(table, game), badges)
+            self.folder.write(self.games_in_play.game(table, game), self.contest.service.play.evening.shown)
         drawn = "starter chosen fairly" if self.contest.seed is None else f"seed {self.contest.seed}"
         self.say(
             f"{_prefix(table)}game {game}: {_outcome(won)}{f'; places: {places_line(places)}' * bool(places)}; {drawn}",

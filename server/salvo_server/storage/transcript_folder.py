@@ -7,19 +7,19 @@ killed had not come to, the next one writes.
 from __future__ import annotations
 
 import gzip
-import json
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import count
+from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 from typing import Final
 
 from salvo import messages as m
 from salvo.atomic_file import create_file, replace_file
-from salvo.codec.strict_json import parse_json
+from salvo.codec.announcements import EVENING
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
 from salvo.fairness.proof import PROOF, proof_path
@@ -36,9 +36,11 @@ _TRANSCRIPT = ".jsonl.gz"
 ANNULLED: Final = f".annulled{PROOF}"
 #: What a game of the default table is called; no table can have this name.
 DEFAULT_TABLE: Final = "game"
-#: The file of a folder that has the badges of its teams, as numbers (:attr:`salvo.badges.Badge.number`).
-_BADGES: Final = "badges.json"
-_MAX_BADGES_BYTES: Final = 1024 * 1024
+#: The file of a folder that has what is on, as it is published: the league's name and table, and the teams' badges.
+_EVENING: Final = "evening.json"
+_MAX_EVENING_BYTES: Final = 1024 * 1024
+#: Badges that it has at most: those of now, and of earlier evenings.
+_MOST_BADGES: Final = 128
 
 
 class TranscriptFolder:
@@ -46,7 +48,7 @@ class TranscriptFolder:
 
     Next to each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10). Of a game that is not
     over, and may never begin, ``TABLE-GAME.annulled.proof.jsonl`` has the log up to the last result that a host has
-    annulled in it (SALVO-STAND-4). ``badges.json`` has the badges of the teams, which are no part of a game.
+    annulled in it (SALVO-STAND-4). ``evening.json`` has what is no part of a game: the latest league, and the badges.
     """
 
     def __init__(
@@ -71,10 +73,14 @@ class TranscriptFolder:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
         self._closing = threading.Event()
 
-    def write(self, game: SavedGame, badges: Mapping[str, int]) -> None:
-        """Write a game soon, and before it the badges that the teams have."""
-        self._thread.submit(self._write_badges, badges)
+    def write(self, game: SavedGame, evening: m.EveningShown) -> None:
+        """Write a game soon, and before it what is on."""
+        self.write_evening(evening)
         self._thread.submit(self._write, game)
+
+    def write_evening(self, evening: m.EveningShown) -> None:
+        """Write soon what is on."""
+        self._thread.submit(self._write_evening, evening)
 
     def complete(self, journal: str) -> Future[None]:
         """Write soon the games of a journal that are over and not here, or without their proof.
@@ -92,7 +98,7 @@ class TranscriptFolder:
 
         try:
             reader = DatabaseReader(journal)
-            self._write_badges(reader.badges())
+            self._write_evening(reader.evening())
             over = {(result.table, result.number) for result in reader.results()}
             for opened, _ in reader.games():
                 if self._closing.is_set():
@@ -134,14 +140,17 @@ class TranscriptFolder:
             return
         self._written(game.opened, path)
 
-    def _write_badges(self, badges: Mapping[str, int]) -> None:
-        earlier = read_badges(self._folder)
-        if badges.items() <= earlier.items():
+    def _write_evening(self, evening: m.EveningShown) -> None:
+        earlier = read_evening(self._folder)
+        latest = evening if evening.name else earlier  # a league stays until there is another one
+        badges = {**evening.badges, **{name: earlier.badges[name] for name in earlier.badges.keys() - evening.badges}}
+        written = replace(latest, badges=dict(islice(badges.items(), _MOST_BADGES)))
+        if written == earlier:
             return
         try:
-            replace_file(self._folder / _BADGES, json.dumps({**earlier, **badges}).encode())
+            replace_file(self._folder / _EVENING, EVENING.write(written))
         except OSError as error:
-            log.error("the teams' badges were not written: %s", error)
+            log.error("what is on was not written: %s", error)
 
     def write_annulments(self, game: SavedGame) -> None:
         """Write soon what hosts have annulled in a game, unless a file has it, as that of the whole game does."""
@@ -174,15 +183,13 @@ class TranscriptFolder:
         self._thread.shutdown()
 
 
-def read_badges(folder: Path) -> dict[str, int]:
-    """Return the badges of the teams of a folder's games, of the latest ones; empty where nobody knows them."""
+def read_evening(folder: Path) -> m.EveningShown:
+    """Return what was on when a folder's games were played; nothing where nobody knows."""
     try:
-        with (folder / _BADGES).open("rb") as file:
-            stored = parse_json(file.read(_MAX_BADGES_BYTES + 1), _MAX_BADGES_BYTES)
+        with (folder / _EVENING).open("rb") as file:
+            return EVENING.read(file.read(_MAX_EVENING_BYTES))
     except (OSError, WireError):
-        return {}
-    known = isinstance(stored, dict) and all(type(number) is int for number in stored.values())
-    return stored if known else {}
+        return m.EveningShown()
 
 
 def _stem(game: GameOpened) -> str:

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -472,12 +472,12 @@ class DatabaseReader(JournalReader):
         with explained(self.name), self._engine.connect() as connection:
             return SavedGame(game, taken, (), _next(connection, game))
 
-    def badges(self) -> Mapping[str, int]:
-        """Return the badges of the teams that were listed."""
+    def evening(self) -> m.EveningShown:
+        """Return what is on, and the badges of the teams that were listed."""
         with explained(self.name), self._engine.connect() as connection:
             evening = connection.execute(sql.select(progress.c.evening)).scalar()
         try:
-            return EVENING.read(evening.encode()).badges if evening else {}
+            return EVENING.read(evening.encode()) if evening else m.EveningShown()
         except WireError as error:
             raise JournalError("journal_corrupt", f"{self.name}: what is on: {error}; {_NEW_ONE}") from None
 

@@ -5,14 +5,31 @@ What is written about a game is taken from here, so that it is the same whatever
 
 from __future__ import annotations
 
-from salvo_game.journal_interface import Batch, GameOpened, Journal, JournalWrapper, Saved, SavedGame, StepTaken
+from collections.abc import Callable
+
+from salvo_game.journal_interface import (
+    Batch,
+    EveningChanged,
+    GameOpened,
+    Journal,
+    JournalWrapper,
+    Saved,
+    SavedGame,
+    StepTaken,
+)
 
 
 class GamesInPlay(JournalWrapper):
     """Another journal, and the two latest games of every table: the one in play, and the one that may be read still."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, evening_changed: Callable[[], None] = lambda: None) -> None:
+        """Keep the games of a journal.
+
+        Args:
+            evening_changed: called when what is on has changed, and that is durable.
+        """
         super().__init__(journal)
+        self._evening_changed = evening_changed
         self._latest: dict[str, list[GameOpened]] = {}
         self._steps: dict[int, list[StepTaken]] = {}
 
@@ -35,6 +52,8 @@ class GamesInPlay(JournalWrapper):
                     self._enter(record)
                 case StepTaken(game=game) if game in self._steps:
                     self._steps[game].append(record)
+                case EveningChanged():
+                    self._evening_changed()
                 case _:
                     pass
 
