@@ -358,6 +358,7 @@ def table_of_standings(standings: Sequence[m.Standing], badges: Badges) -> list[
         {
             "name": row.team,
             **of[row.team]._asdict(),
+            "place": row.place,
             "points": row.points / 1000,
             "games": row.games,
             "shots": row.shots,

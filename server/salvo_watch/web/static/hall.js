@@ -358,9 +358,8 @@ function drawSide() {
     ...(standings.length ? [columnHeads("", "Team", "Points", "Games", league ? "Won" : "Hits")] : []),
     ...standings.map((row) => {
       const figures = [Number(row.points.toFixed(2)), row.games, "wins" in row ? row.wins : row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : ""];
-      const place = standings.findIndex(({ points }) => points === row.points) + 1; // equal points, equal place
       const team = make("span", `team ${colourOf(row)}`, badge(row), nameOf(row.name));
-      return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(place)), team, ...figures.map((figure) => make("span", "", String(figure))));
+      return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(row.place)), team, ...figures.map((figure) => make("span", "", String(figure))));
     }),
   ]);
   fill(find("chat-list"), JSON.stringify(chat), () =>
