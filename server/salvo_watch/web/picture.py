@@ -178,6 +178,7 @@ class Screen:
         """Return what an overview of all tables shows of this one; see :meth:`picture`."""
         picture, ships = self.picture(0.0, withheld=withheld), len(self.table.book.fleet)
         shown = ("name", "colour", "emblem", "out", "won")
+        turn = 0 if withheld else self.turn if picture["turn"] is None else picture["turn"]["turn"]
         players = [
             {
                 **{key: player[key] for key in shown},
@@ -191,7 +192,7 @@ class Screen:
             "state": picture["state"],
             "withheld": withheld,
             "game": self.table.game.number,
-            "turn": 0 if withheld else self.turn,
+            "turn": turn,
             "headline": self._headline(picture),
             "players": players,
         }

@@ -28,7 +28,7 @@ function drawn(table) {
   fill(card, JSON.stringify(table), () => {
     const link = make("a", "", titleOf(table.table));
     link.href = table.table ? `./?table=${encodeURIComponent(table.table)}` : "./";
-    const state = `${STATES[table.state] || ""}${table.turn && table.state === "turn" ? `, turn ${table.turn + 1}` : ""}${table.game ? ` · game ${table.game}` : ""}`;
+    const state = `${STATES[table.state] || ""}${table.turn && table.state === "turn" ? `, turn ${table.turn}` : ""}${table.game ? ` · game ${table.game}` : ""}`;
     const shown = table.players.slice(0, PLAYERS).map(player);
     if (table.players.length > PLAYERS) shown.push(make("li", "rest", `and ${table.players.length - PLAYERS} more`));
     return [make("h2", "", link, make("span", "", state)), make("p", "headline", plain(table.headline) || "\u00a0"), make("ul", "", ...shown)];
