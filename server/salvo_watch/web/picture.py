@@ -178,12 +178,13 @@ class Screen:
         """Return what an overview of all tables shows of this one; see :meth:`picture`."""
         picture, ships = self.picture(0.0, withheld=withheld), len(self.table.book.fleet)
         shown = ("name", "colour", "emblem", "out", "won")
+        tells_ships = not withheld and self.table.state is not State.LOBBY  # where none may be placed yet
         turn = 0 if withheld else self.turn if picture["turn"] is None else picture["turn"]["turn"]
         players = [
             {
                 **{key: player[key] for key in shown},
                 "ships": ships,
-                "afloat": None if withheld else ships - len(player["sunk"]),
+                "afloat": ships - len(player["sunk"]) if tells_ships else None,
             }
             for player in picture["players"]
         ]
