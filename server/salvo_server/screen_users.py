@@ -19,6 +19,10 @@ from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
 from salvo_server.storage.roster import MAX_SCREENS, SCREENS
 
+#: What stays, such as a host's page, begins with one of these, and a command, which is over in a moment, with another:
+#: it could not know whether what it sent before its user turned out to be in use has arrived.
+OF_PAGES: Final = range(1, SCREENS // 2 + 1)
+OF_COMMANDS: Final = range(SCREENS // 2 + 1, SCREENS + 1)
 #: After this many that were in use the account counts as full; with one in ten free that is wrong once in five times.
 MAX_TRIES: Final = 16
 #: A watcher that keeps its user for this long forgets which ones were in use.
@@ -53,11 +57,12 @@ class ScreenUsers:
         user: the one to watch as now; that of the account when it names one, and None without an account.
     """
 
-    def __init__(self, account: str | None, random: Random) -> None:
+    def __init__(self, account: str | None, random: Random, first: Sequence[int] = range(1, SCREENS + 1)) -> None:
         """Begin with one of the first users of an account.
 
         Args:
             account: its name, or one of its users, ``NAME.3``, which is the only one then.
+            first: the numbers to begin with one of.
         """
         self._random = random
         self._name = account if account is not None and "." not in account else None
@@ -68,7 +73,7 @@ class ScreenUsers:
         self._since = 0.0
         self.user = account
         if self._name is not None:
-            self._take(random.randint(1, SCREENS))
+            self._take(random.choice(first))
 
     def _take(self, number: int) -> None:
         self._number = number

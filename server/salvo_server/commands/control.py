@@ -25,7 +25,7 @@ from salvo.table_state import TableState
 from salvo_display.opener import opener
 from salvo_display.replay_text import counted
 from salvo_server.hosting import HostAnswer, HostDesk, read_argument
-from salvo_server.screen_users import ScreenUsers
+from salvo_server.screen_users import OF_COMMANDS, ScreenUsers
 
 #: What a command without an argument takes, for people.
 _WANTED: Final = {"seconds": "SECONDS", "team": "TEAM", "text": "TEXT", "game": "GAME", "settings": "NAME=VALUE ..."}
@@ -180,7 +180,7 @@ def _connected(
     desk: HostDesk, url: str, tables: tuple[str, ...], ca: str | None, secret: str, end: float
 ) -> Connection:
     """Return a connection as one of the host's further users, so that none of its programs is disconnected."""
-    users = ScreenUsers(desk.name, Random())
+    users = ScreenUsers(desk.name, Random(), OF_COMMANDS)
     while True:
         address = BrokerUrl.parse(url)._replace(username=users.user, password=secret)
         name = f"salvo-control-{os.getpid()}"

@@ -19,7 +19,7 @@ from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_server.console.evening import TOPICS, Evening
 from salvo_server.hosting import HostDesk
-from salvo_server.screen_users import ScreenUsers
+from salvo_server.screen_users import OF_PAGES, ScreenUsers
 
 _POLL_SECONDS: Final = 1.0
 
@@ -39,7 +39,7 @@ class HostLine:
         """
         self.error: ConnectionLost | None = None
         self._desk = HostDesk(name, secret)
-        self._users = ScreenUsers(name, Random())
+        self._users = ScreenUsers(name, Random(), OF_PAGES)
         address = BrokerUrl.parse(url)._replace(username=self._users.user, password=secret)
         client = f"salvo-control-{os.getpid()}"
         self._connection = Connection(address, client, clean_session=True, ca=ca, newcomer_gives_way=True)
