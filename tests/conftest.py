@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -141,6 +142,17 @@ def _journals_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     os.environ["SALVO_PROFILE"] = "open"  # most tests are about the game; those about rights name their profile
     yield
     del os.environ["XDG_STATE_HOME"], os.environ["XDG_CACHE_HOME"], os.environ["SALVO_PROFILE"]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what is imported and collected: all of it stays, here and later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -16,10 +16,10 @@ def clock() -> Iterator[list[float]]:
     """Let this process collect in portions, on a clock of the test's."""
     now = [0.0]
     before = list(gc.callbacks)
+    gc.unfreeze()  # what was put aside when the tests had been collected
     collect_in_portions(embedded=False, clock=lambda: now[0])
     yield now
     gc.callbacks[:] = before
-    gc.unfreeze()
 
 
 def test_a_full_collection_puts_what_is_left_aside(clock: list[float]) -> None:
