@@ -303,15 +303,22 @@ def test_every_error_text_is_a_sentence_of_the_contract() -> None:
 
 def _codes_raised() -> set[str]:
     """Return the codes that errors are made with, in the SDK and in the server."""
-    trees = [ast.parse(path.read_text()) for path in SOURCES if not {"tests", "v1"} & {*path.relative_to(ROOT).parts}]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    bases = {node.name: {_name(base) for base in node.bases} for node in nodes if isinstance(node, ast.ClassDef)}
+    bases: dict[str, set[str]] = {}
+    calls, codes = [], []
+    for path in SOURCES:
+        if {"tests", "v1"} & {*path.relative_to(ROOT).parts}:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = {_name(base) for base in node.bases}
+            elif isinstance(node, ast.Call) and node.args:
+                calls.append(node)
+            elif isinstance(node, ast.Assign) and _name(node.targets[0]) == "code":
+                codes.append(node.value)
     errors = {"SalvoError"}
     while more := {name for name, above in bases.items() if above & errors} - errors:
         errors |= more
-    calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
     made = [call.args[0] for call in calls if _name(call.func) in errors or _is_of_parent(call.func)]
-    codes = [node.value for node in nodes if isinstance(node, ast.Assign) and _name(node.targets[0]) == "code"]
     either = [each for node in (*made, *codes) for each in (getattr(node, "body", node), getattr(node, "orelse", node))]
     values = [node.value for node in either if isinstance(node, ast.Constant)]
     return {value for value in values if isinstance(value, str) and re.fullmatch(r"[a-z]+(_[a-z]+)*", value)}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 _TESTS = Path(__file__).parents[1]
 _WALL_CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"}
+#: What a test that reads one has in it; to parse the others would take seconds.
+_CLOCK = re.compile(rf"\btime\.({'|'.join(_WALL_CLOCKS)})\b")
+_IMPORT = re.compile(r"^ *from +([\w.]+) +import ", re.MULTILINE)
 
 
 def _reads_the_clock(node: ast.AST) -> bool:
@@ -41,13 +44,11 @@ def _elapsed_names(tree: ast.AST) -> set[str]:
     return found
 
 
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
 def _measurements(path: Path) -> Iterator[str]:
-    tree = _tree(path)
+    text = path.read_text()
+    if not _CLOCK.search(text):
+        return
+    tree = ast.parse(text)
     names = _elapsed_names(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and any(_is_elapsed(each, names) for each in ast.walk(node.test)):
@@ -63,10 +64,6 @@ def test_no_test_asserts_how_long_something_took() -> None:
 @pytest.mark.long
 def test_no_test_takes_helpers_from_another_test() -> None:
     """They are in ``tests/kit``, or in the package's folder in a module that is no test."""
-    imports = [
-        (path.name, node.module)
-        for path in _TESTS.rglob("*.py")
-        for node in ast.walk(_tree(path))
-        if isinstance(node, ast.ImportFrom) and node.module
-    ]
+    imports = [(path.name, module) for path in _TESTS.rglob("*.py") for module in _IMPORT.findall(path.read_text())]
+    assert imports
     assert [each for each in imports if each[1].rpartition(".")[2].startswith("test_")] == []
