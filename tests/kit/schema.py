@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
@@ -25,6 +27,15 @@ _TYPES = {
     FieldDescriptor.TYPE_ENUM: "str",  # its name in JSON
     FieldDescriptor.TYPE_BOOL: "bool",
 }
+
+
+def validator_of(schema: Mapping[str, Any]) -> Any:
+    """Return a validator of JSON that is not ours; no schema of ours has an IRI, and it does without that check."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "rfc3987_syntax", None)  # reading its grammar takes longer than all validations
+        from jsonschema import Draft202012Validator  # only here: every process that collects tests would pay for it
+
+    return Draft202012Validator(schema)
 
 
 def of_the_schema(message: type[Message]) -> dict[str, Field]:

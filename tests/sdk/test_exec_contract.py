@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kit.schema import validator_of
 from salvo.codec.program_lines import read_answer, read_from_lab
 from salvo.errors import WireError
 
@@ -19,9 +20,7 @@ EXAMPLE = (FOLDER / "example.jsonl").read_text().splitlines(keepends=True)
 
 
 def validator(part: str) -> Any:
-    from jsonschema import Draft202012Validator  # only here: every process that collects tests would pay for it
-
-    return Draft202012Validator(SCHEMA | {"anyOf": [{"$ref": f"#/$defs/{part}"}]})
+    return validator_of(SCHEMA | {"anyOf": [{"$ref": f"#/$defs/{part}"}]})
 
 
 def test_the_files_are_what_their_maker_writes() -> None:

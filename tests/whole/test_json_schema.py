@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from kit.schema import validator_of
+
 PROTO: Final = Path(__file__).parents[2] / "proto"
 FILE: Final = PROTO / "payloads.schema.json"
 SCHEMA: Final = json.loads(FILE.read_text())
@@ -22,9 +24,7 @@ VECTORS: Final = {
 
 
 def _validator(name: str) -> Any:
-    from jsonschema import Draft202012Validator  # only here: every process that collects tests would pay for it
-
-    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+    return validator_of({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
 
 
 def test_the_json_schema_file_is_generated_from_the_descriptors() -> None:
