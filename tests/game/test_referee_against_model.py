@@ -173,5 +173,5 @@ class Table(RuleBasedStateMachine):
 
 
 TestTable = Table.TestCase
-TestTable.settings = settings(max_examples=30, stateful_step_count=30)
+TestTable.settings = settings(max_examples=20, stateful_step_count=30)
 assert {ship.name: ship.length for ship in SALVO.fleet} == LENGTHS

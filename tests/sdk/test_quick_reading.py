@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salvo import topics
@@ -39,6 +39,7 @@ def _shot(request: SignedShot, plaintext: bytes) -> Fire | str:
 
 
 @pytest.mark.long
+@settings(max_examples=50)
 @given(bodies.map(json.dumps).map(str.encode), st.sampled_from((b"", b" ", b"\n", b"x", b',"x":1', b"}")), st.data())
 def test_a_shot_whose_open_body_is_the_signed_text_is_read_like_any_other(
     body: bytes, more: bytes, data: st.DataObject
