@@ -9,16 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import pytest
 
 from kit.brokers import Broker, StartServer
-from kit.person_at_a_terminal import pond_file
 from kit.players import Announced, join
 from salvo_lab.bots.random_bot import RandomBot
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-CELLS = [f"{row}{column}" for row in "ABCDEF" for column in range(1, 9)]  # of the pond
+#: A game of some ten turns.
+PUDDLE = """\
+name = "puddle"
+like = "salvo"
+width = 4
+height = 3
+[fleet]
+boat = 2
+raft = 1
+"""
+CELLS = [f"{row}{column}" for row in "ABC" for column in range(1, 5)]
 Answer = dict[str, Any]
 
 
@@ -56,6 +66,13 @@ class Model:
         return waited
 
 
+@pytest.fixture
+def puddle(tmp_path: Path) -> str:
+    file = tmp_path / "puddle.toml"
+    file.write_text(PUDDLE)
+    return str(file)
+
+
 def _run(arguments: list[str], use: Callable[[Client], Any]) -> Any:
     from mcp.client.client import Client  # only here: every process that collects tests would pay for it
     from mcp.client.stdio import StdioServerParameters
@@ -68,8 +85,8 @@ def _run(arguments: list[str], use: Callable[[Client], Any]) -> Any:
     return anyio.run(session)
 
 
-def test_a_model_plays_a_whole_game_and_repeated_calls_change_nothing(tmp_path: Path) -> None:
-    play = ["play", "mcp", "random", "--seed", "1", "--rules", pond_file(tmp_path, "salvo")]
+def test_a_model_plays_a_whole_game_and_repeated_calls_change_nothing(puddle: str) -> None:
+    play = ["play", "mcp", "random", "--seed", "1", "--rules", puddle]
     once = _run(play, lambda client: Model(client).play())
     twice = _run(play, lambda client: Model(client, repeats=True).play())
     assert once["state"] == "over"
@@ -112,14 +129,14 @@ def test_a_wrong_call_is_answered_with_the_reason_and_changes_nothing() -> None:
     _run(["play", "mcp", "random", "--seed", "3", "--rules", "standard"], use)
 
 
-def test_a_model_plays_in_a_contest(broker: Broker, start_server: StartServer, tmp_path: Path) -> None:
+def test_a_model_plays_in_a_contest(broker: Broker, start_server: StartServer, puddle: str) -> None:
     async def use(client: Client) -> Answer:
         model = Model(client)
         result = await model.play()
         assert (await model.call("chat", text="good game"))["accepted"]
         return result
 
-    with start_server(Announced(), players=2, over_seconds=60, rules=pond_file(tmp_path, "salvo")):
+    with start_server(Announced(), players=2, over_seconds=60, rules=puddle):
         join(broker.url, "random", RandomBot())
         over = _run(["join", broker.url, "mcp", "--team", "model", "--seed", "1"], use)
     assert over["places"].keys() == {"model", "random"}
