@@ -24,7 +24,7 @@ import pytest
 from kit.guarded import guarded, play, wait_for_users
 from kit.ports import Port
 from kit.processes import started
-from kit.proofs import SMALL
+from kit.proofs import SMALL, TINY
 from kit.web_front import WebFront, web_front
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
@@ -53,8 +53,8 @@ def pictures_until(web: WebFront, wanted: str, table: str = "") -> list[dict[str
 
 def test_no_board_leaves_before_its_game_is_over_and_then_the_tape_shows_all_of_them(tmp_path: Path) -> None:
     """Everything that a browser can get is received: each stream, and each chunk at the moment that it gives."""
-    limits = Limits(players=2, pace_ms=100, over_ms=600_000)
-    with guarded("embedded", tmp_path, identity=Identity.fresh(), referee=True, limits=limits) as contest:
+    limits = Limits(players=2, pace_ms=300, over_ms=600_000)
+    with guarded("embedded", tmp_path, identity=Identity.fresh(), referee=True, book=TINY, limits=limits) as contest:
         hall = contest.roster.web
         wait_for_users(contest.url, hall.user, hall.secret)
         with web_front(contest.url, account=(hall.user, hall.secret)) as web:
