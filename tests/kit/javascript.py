@@ -16,6 +16,8 @@ from kit.programs import path_of
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGE: Final = ROOT / "client_sdk" / "javascript"
+#: No question of the registry that the installation does not need.
+QUIETLY: Final = ("--prefer-offline", "--no-audit", "--no-fund")
 FIVE_LINES: Final = """\
 import * as salvo from "battleship-salvo";
 function fire(view) {
@@ -42,11 +44,11 @@ def install(checkout: Path, folder: Path) -> None:
     (checkout / "docs").symlink_to(ROOT / "docs")
     copy = copy_in(checkout)
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("node_modules", "types"))
-    run(copy, "npm", "ci", "--prefer-offline")
+    run(copy, "npm", "ci", *QUIETLY)
     run(copy, "npm", "pack", "--pack-destination", str(folder))
     (folder / "package.json").write_text('{"type": "module"}')
     [package] = folder.glob("*.tgz")
-    run(folder, "npm", "install", "--prefer-offline", f"./{package.name}")
+    run(folder, "npm", "install", *QUIETLY, f"./{package.name}")
 
 
 def copy_in(checkout: Path) -> Path:

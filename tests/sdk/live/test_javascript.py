@@ -25,6 +25,7 @@ from kit import command_line, javascript
 from kit.brokers import Broker, StartServer
 from kit.browser import browser, text, until
 from kit.javascript import PACKAGE, ROOT
+from kit.person_at_a_terminal import pond_file
 from kit.players import SECONDS, join, over
 from kit.processes import started
 from kit.programs import needs, path_of
@@ -143,12 +144,12 @@ def pages_of(folder: Path) -> Iterator[str]:
 
 @needs("chromium")
 def test_a_page_plays_through_the_web_front_at_the_table_of_its_seat(
-    folder: Path, broker: Broker, start_server: StartServer
+    folder: Path, broker: Broker, start_server: StartServer, tmp_path: Path
 ) -> None:
     shutil.copy(PACKAGE / "examples" / "page.html", folder)
     received = AnnouncedAndSent()
     with (
-        start_server(received, players=2, tables=("blue",)),
+        start_server(received, players=2, tables=("blue",), rules=pond_file(tmp_path, "salvo")),
         Client(BrokerUrl.parse(broker.url).port, None, "host") as host,
         web_front(broker.url) as web,
         pages_of(folder) as pages,
