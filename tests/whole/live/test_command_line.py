@@ -228,10 +228,13 @@ def _check_unread(command: list[str], unread: str, *, shows: bool = True) -> Non
 
 
 @pytest.mark.parametrize("unread", ["full", "gone"])
-def test_games_go_on_when_nobody_reads_a_servers_output_and_a_signal_ends_it(unread: str) -> None:
+def test_games_go_on_when_nobody_reads_a_servers_output_and_a_signal_ends_it(unread: str, tmp_path: Path) -> None:
     """A full pipe stopped every game, and the server heard no signal; without a reader it ended at the next event."""
+    rules = tmp_path / "pond.toml"
+    rules.write_text(POND)
     reader, writer = os.pipe()
     command = [SALVO, "serve", "--listen", "127.0.0.1:0", "--profile", "open", "--players", "2", "--json"]
+    command += ["--rules", str(rules)]
     with (
         started(
             [*command, "--journal", "none"], stdout=writer, stderr=subprocess.PIPE, env=without_settings()

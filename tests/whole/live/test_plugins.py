@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import sysconfig
@@ -9,6 +10,7 @@ import tomllib
 import venv
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,6 +18,21 @@ from kit.documents import ROOT, blocks
 
 [PROJECT, CODE] = [block.text for block in blocks(ROOT / "docs" / "plugins.md")]
 pytestmark = pytest.mark.long
+#: Runs commands one after the other in one process, which starts once for all of them.
+RUN = """
+import json, sys
+from kit.command_line import run
+done = [run(*words) for words in json.loads(sys.argv[1])]
+print(json.dumps([(each.returncode, each.stdout, each.stderr) for each in done]))
+"""
+
+
+class Ended(NamedTuple):
+    """How a command has ended."""
+
+    code: int
+    stdout: str
+    stderr: str
 
 
 class Environment:
@@ -37,8 +54,12 @@ class Environment:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
-    def salvo(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self._run("-m", "salvo", *words)
+    def salvo(self, *commands: str) -> list[Ended]:
+        """Run some commands in this environment; return how each has ended."""
+        words = json.dumps([command.split() for command in commands])
+        done = self._run("-c", f"import sys; sys.path.append({str(ROOT / 'tests')!r}){RUN}", words)
+        assert done.returncode == 0, done.stderr
+        return [Ended(*each) for each in json.loads(done.stdout)]
 
     def files(self) -> set[Path]:
         return {path for path in self.site.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"}
@@ -75,27 +96,38 @@ def built(folder: Path) -> Path:
 def test_a_package_adds_a_bot_a_ruleset_and_a_command_is_named_when_broken_and_leaves_no_trace(
     environment: Environment, tmp_path: Path
 ) -> None:
-    before, commands = environment.files(), environment.salvo("--help").stdout
+    before, [unchanged] = environment.files(), environment.salvo("--help")
     environment.pip("install", "--no-deps", "--no-index", str(built(tmp_path)))
     try:
-        assert "Fires along diagonals" in environment.salvo("bots").stdout
-        assert environment.salvo("splash", "--games", "4").stdout.endswith(" of 4 games\n")
-        played = environment.salvo("play", "ripple", "hunter", "--rules", "pond", "--seed", "1")
+        bots, splashed, played, unknown, helped = environment.salvo(
+            "bots",
+            "splash --games 4",
+            "play ripple hunter --rules pond --seed 1",
+            "play hunter slow --rules lake",
+            "--help",
+        )
+        assert "Fires along diagonals" in bots.stdout
+        assert splashed.stdout.endswith(" of 4 games\n")
         assert "winner: " in played.stdout
-        assert (played.returncode, played.stderr) == (0, "")
-        assert ", xbs, pond, or a file" in environment.salvo("play", "hunter", "slow", "--rules", "lake").stderr
-        assert "splash" in environment.salvo("--help").stdout.partition("More:")[2]
+        assert (played.code, played.stderr) == (0, "")
+        assert ", xbs, pond, or a file" in unknown.stderr
+        assert "splash" in helped.stdout.partition("More:")[2]
         (environment.site / "salvo_pond.py").write_text("import a_library_that_is_missing\n")
-        helped = environment.salvo("--help")
-        assert (helped.returncode, "splash" in helped.stdout) == (0, False)
+        helped, without, *with_it = environment.salvo(
+            "--help",
+            "play random hunter --seed 1",
+            "splash",
+            "play ripple hunter",
+            "play random hunter --rules pond",
+        )
+        assert (helped.code, "splash" in helped.stdout) == (0, False)
         assert "command splash of salvo-pond 1.0 cannot be loaded: ModuleNotFoundError" in helped.stderr
-        assert environment.salvo("play", "random", "hunter", "--seed", "1").stderr == ""
-        for words in (["splash"], ["play", "ripple", "hunter"], ["play", "random", "hunter", "--rules", "pond"]):
-            failed = environment.salvo(*words)
-            assert failed.returncode == 1
+        assert without.stderr == ""
+        for failed in with_it:
+            assert failed.code == 1
             assert failed.stderr.startswith("error: bad_plugin: ")
             assert "a_library_that_is_missing" in failed.stderr
     finally:
         environment.pip("uninstall", "--yes", "salvo-pond")
     assert environment.files() == before
-    assert environment.salvo("--help").stdout == commands
+    assert environment.salvo("--help") == [unchanged]
