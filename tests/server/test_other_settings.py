@@ -109,7 +109,7 @@ def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(t
 
     def listen(table: str, at: int, command: m.Input | None, announced: Sequence[m.Announcement]) -> None:
         if any(isinstance(each, m.GameWon) for each in announced):
-            folder.write(evening.journal.game(table, 1), {})
+            folder.write(evening.journal.game(table, 1), m.EveningShown())
 
     evening.service.listener = listen
     evening.wire.connected = False

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from salvo import Bot
+from salvo import messages as m
 from salvo.codec.header import write_header
 from salvo.fairness.proof import PROOF
 from salvo_display.replay import Replay
@@ -86,7 +87,7 @@ def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> 
     written: list[str] = []
     transcripts = TranscriptFolder(folder, lambda game, file: written.append(file.name), identity)
     for game in games:
-        transcripts.write(game, {})
+        transcripts.write(game, m.EveningShown())
     transcripts.close()
     return written
 
@@ -142,7 +143,7 @@ def test_a_game_that_cannot_be_written_is_an_error_in_the_log_and_leaves_no_file
     damaged = game._replace(steps=[*game.steps[:5], *game.steps[6:]])
     folder = TranscriptFolder(tmp_path, lambda game, file: None)
     with caplog.at_level(logging.ERROR):
-        folder.write(damaged, {})
+        folder.write(damaged, m.EveningShown())
         folder.close()
     assert "game 1 was not written: journal_diverged: game 1, step 6" in caplog.text
     assert list(tmp_path.iterdir()) == []
