@@ -76,10 +76,11 @@ simulate: $(READY)       ## contests with faults from SEEDS seeds; SEED=17 shows
 		$(if $(SEED),--seed $(SEED) --trace) $(if $(RULES),--rules $(RULES)) $(if $(BROKER),--broker $(BROKER)) \
 		$(if $(filter undefined,$(origin FAULTS)),,--faults '$(FAULTS)')
 
-chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games, two bots of four in JavaScript; 40 with 300 accounts on either broker (about twenty minutes)
+chaos: $(READY)          ## 200 kills of the server and 50 of mosquitto over 50 games, two bots of four in JavaScript; 40 with 300 accounts on either broker; 20 each of a league's server, web front and process (about forty minutes)
 	$(BIN)/python tests/chaos/run.py --javascript 2 --team-kills 20
 	$(BIN)/python tests/chaos/run.py --accounts 300
 	$(BIN)/python tests/chaos/run.py --accounts 300 --broker embedded
+	$(BIN)/python tests/chaos/league.py
 
 failover: $(READY)       ## a server killed, frozen, cut off, TIMES each, beside a standby; the laboratory on hosts that are (about 25 minutes)
 	$(BIN)/python tests/failover/run.py --times $(TIMES)

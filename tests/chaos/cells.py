@@ -13,15 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from chaos.league import HOST, SALVO, LeagueStage, places_of_logs
+from chaos.league import HOST, SALVO, WATCHER, LeagueStage, places_of_logs
 from chaos.run import Process
 from kit.command_line import run
 from kit.mosquitto import start_mosquitto
 from kit.ports import Port
 from salvo import topics
 from salvo.net.mqtt import Connection
-
-WATCHER = "hall"
 
 
 class Cell:

@@ -1,4 +1,4 @@
-"""Short runs of the chaos that are not in the long one, ``make chaos``."""
+"""Short runs of the chaos that are not in the long ones, ``make chaos``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chaos.league import PARTS, play_evening
 from chaos.run import parse, prepare
 from kit.programs import needs
 
@@ -27,3 +28,10 @@ def test_nothing_is_lost_or_doubled_however_often_it_is_killed(tmp_path: Path, a
     assert report.wrong == []
     assert report.games >= 2
     assert report.recovered > 0
+
+
+@pytest.mark.slow
+def test_an_evening_goes_on_round_by_round_and_its_hall_shows_nothing_untrue_whatever_is_killed(tmp_path: Path) -> None:
+    killed, hall = play_evening(tmp_path, 2)
+    assert killed == dict.fromkeys(PARTS, 2)
+    assert [seen.wrong for seen in hall.seen.values() if seen.wrong] == []
