@@ -145,8 +145,8 @@ class TableDesk:
     def open_hall(self) -> None:
         """Let teams come in.
 
-        While a league runs, the server holds every lobby that no host has opened (SALVO-EVENING-2). One that was opened
-        for a match is for its teams alone, and makes way.
+        While a league runs, the server holds every lobby for which no host has set anything (SALVO-EVENING-2). One that
+        was set for a match is for its teams alone, and makes way.
         """
         view = self.view
         if not view.here or view.state is State.TURN or self.is_open or self.shows_result:

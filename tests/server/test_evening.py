@@ -46,6 +46,14 @@ class Contest(Stage):
     def order(self, do: HostAction, **given: Any) -> None:
         self.say(topics.HOST.of(), write_host(m.HostCommand("desk", do, everywhere=True, **given), DESK))
 
+    def open(self, settings: m.NextGame) -> None:
+        """Open a lobby for a game that is set."""
+        for command in (
+            m.HostCommand("desk", HostAction.SET, settings=settings),
+            m.HostCommand("desk", HostAction.NEXT),
+        ):
+            self.say(topics.HOST.of(), write_host(command, DESK))
+
     @property
     def evening(self) -> m.EveningShown:
         return EVENING.read(self.edge.retained["/game/league"])
@@ -121,14 +129,24 @@ def test_no_game_begins_at_a_table_that_a_league_has_not_opened(contest: Contest
 def test_a_match_begins_with_the_last_fleet_at_a_table_that_a_league_has_opened(contest: Contest) -> None:
     """It waited for its placement time to pass."""
     contest.report(CUP)
-    settings = m.NextGame(placement_seconds=30, teams=TEAMS)
-    for command in (m.HostCommand("desk", HostAction.SET, settings=settings), m.HostCommand("desk", HostAction.NEXT)):
-        contest.say(topics.HOST.of(), write_host(command, DESK))
+    contest.open(m.NextGame(placement_seconds=30, teams=TEAMS))
     assert json.loads(contest.edge.retained["/game/rules"])["placement_seconds"] == 30
     for name in TEAMS:
         contest.join(name)
     contest.place(TEAMS)
     assert contest.referee.state is State.TURN
+    contest.order(HostAction.ABORT)
+    contest.wait(300)
+    assert contest.referee.state is State.LOBBY
+    assert contest.referee.limits.held, "what a host sets holds for one game"
+
+
+def test_tables_that_a_league_has_left_in_a_lobby_of_its_teams_are_opened_for_all(contest: Contest) -> None:
+    contest.report(CUP)
+    contest.open(m.NextGame(teams=TEAMS))
+    contest.wait(SILENT_MS / 1000)
+    contest.order(HostAction.NEXT)
+    assert [(referee.limits.teams, referee.limits.held) for referee in contest.referees()] == [(None, False)] * 3
 
 
 def test_a_league_that_is_silent_is_called_so_and_goes_on_with_its_next_report(contest: Contest) -> None:

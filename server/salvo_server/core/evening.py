@@ -57,7 +57,7 @@ class Evening:
 
     @property
     def held(self) -> bool:
-        """Whether no game begins at a table that no host has opened (SALVO-EVENING-2)."""
+        """Whether no game begins but those that a host has set (SALVO-EVENING-2)."""
         return bool(self.shown.name) or self.shown.phase_but_for_break is Phase.OVER
 
     @property
@@ -220,7 +220,8 @@ def _fits(referee: Referee, did: m.HostActed, *, held: bool) -> bool:
         case HostAction.START:
             return isinstance(stage, Lobby) and len(stage.complete) > 1 and not held
         case HostAction.NEXT:
-            return state is m.State.OVER or (state is m.State.LOBBY and referee.limits.held)
+            limits = referee.limits  # a lobby that a league has left is for its teams alone
+            return state is m.State.OVER or (state is m.State.LOBBY and (limits.held or limits.by_host))
         case HostAction.ANNOUNCE:
             return True
         case _:
