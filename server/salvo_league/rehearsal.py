@@ -30,7 +30,7 @@ from salvo.roles_and_rights import Role
 from salvo_lab.series.schedule import sizes_of_tables
 from salvo_league.league_file import League, load_league
 from salvo_server.brokers.embedded.addresses import lan_addresses, split_address
-from salvo_server.settings import ServerSettings, has_league, load_settings
+from salvo_server.settings import ServerSettings, league_name, load_settings
 from salvo_server.storage.roster_csv import read_entries
 
 #: The files of an evening's folder.
@@ -100,7 +100,7 @@ class Rehearsal:
         """
         file = evening / CONTEST
         self.settings = load_settings({}, file)
-        self.league = load_league(file) if has_league(file) else None
+        self.league = None if league_name(file) is None else load_league(file)
         entries = read_entries(evening / TEAMS, Role.TEAM)
         self.teams = [entry.name for entry in entries if entry.role is Role.TEAM]
         if len(self.teams) < 2:

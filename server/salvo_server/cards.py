@@ -24,11 +24,13 @@ class Venue(NamedTuple):
         address: the broker's, as teams type it.
         fingerprint: of the server's key, which people compare (SALVO-IDENT-3).
         web: the web front's address, without a slash at its end; empty if there is none.
+        evening: what the evening is called; empty where nobody has said it.
     """
 
     address: str
     fingerprint: str
     web: str = ""
+    evening: str = ""
 
 
 def cards_page(members: Sequence[Member], venue: Venue) -> str:

@@ -40,22 +40,24 @@ class RunningServer(NamedTuple):
         websocket_url: where it offers MQTT over WebSocket; None if it does not.
         settings: those that its file has: addresses, paths, tables and profile; defaults for the rest.
         standby: whether it waits for another server's end, and serves nobody.
+        league: the name of the league that it plays; empty for none.
     """
 
     url: str
     websocket_url: str | None
     settings: ServerSettings
     standby: bool = False
+    league: str = ""
 
 
 @contextlib.contextmanager
 def announced(
-    settings: ServerSettings, url: str, websocket_url: str | None, *, standby: bool = False
+    settings: ServerSettings, url: str, websocket_url: str | None, *, standby: bool = False, league: str = ""
 ) -> Iterator[None]:
     """Let :func:`running_servers` find this server during a ``with`` block, if its file can be written."""
     with contextlib.ExitStack() as cleanup:
         try:
-            _write(settings, RunningServer(url, websocket_url, settings, standby), cleanup)
+            _write(settings, RunningServer(url, websocket_url, settings, standby, league), cleanup)
         except (OSError, NoHome) as error:
             log.info("salvo doctor will not find this server by itself: %s", error)
         yield

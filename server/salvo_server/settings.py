@@ -422,12 +422,13 @@ def gateway_key_path() -> Path:
     return _state("a gateway's key") / "gateway.key"
 
 
-def has_league(file: Path | None) -> bool:
-    """Whether a file of settings has a league's section, too."""
+def league_name(file: Path | None) -> str | None:
+    """Return what the league of a file of settings is called; None where it has no section of one."""
     if file is None:
-        return False
+        return None
     _, values = read_toml(file, partial(SettingsError, "bad_setting"))
-    return isinstance(values.get(_LEAGUE), dict)
+    section = values.get(_LEAGUE)
+    return str(section.get("name", "")) if isinstance(section, dict) else None
 
 
 def _read_file(file: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from salvo.roles_and_rights import Role
 from salvo_lab.series.schedule import sizes_of_tables
 from salvo_league.evening_plan import Plan
 from salvo_league.league_file import LeagueError, load_league
-from salvo_server.settings import has_league, load_settings
+from salvo_server.settings import league_name, load_settings
 from salvo_server.storage.roster_csv import read_entries
 
 
@@ -49,7 +49,7 @@ def test_up_to_four_teams_play_at_one_table_without_a_league(tmp_path: Path) -> 
     done = run("evening", "cup", "--teams", "4", "--hours", "2", cwd=tmp_path)
     assert done.stdout.startswith("cup: 4 teams at one table, 21 games, ")
     settings = load_settings({}, tmp_path / "cup/contest.toml")
-    assert (settings.players, settings.tables, has_league(tmp_path / "cup/contest.toml")) == (4, (), False)
+    assert (settings.players, settings.tables, league_name(tmp_path / "cup/contest.toml")) == (4, (), None)
 
 
 def test_a_new_evening_prints_the_commands_until_teams_can_join_and_a_table_to_fill_in(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from kit import command_line
 from salvo.cli import output
 from salvo.roles_and_rights import Role
 from salvo_server.cards import Venue, cards_page
+from salvo_server.local_servers import announced
+from salvo_server.settings import load_settings
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Member, Roster
 
@@ -54,9 +56,22 @@ def test_a_card_prints_what_a_team_types(roster: Roster) -> None:
     assert red.secret not in done.stdout + done.stderr
 
 
+def test_the_sheet_for_the_wall_and_each_card_have_the_evenings_name(
+    roster: Roster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    settings = load_settings({"listen": "127.0.0.1:0", "profile": "contest", "roster": roster.path})
+    with announced(settings, _ADDRESS, None, league="Hack Night Cup"):
+        done = teams(roster, "add", "red", "blue", "--cards", "cards.html", "--web", _WEB)
+    assert done.returncode == 0, done.stderr
+    page = shown((tmp_path / "cards.html").read_text())
+    assert re.search(r"<h1[^>]*>Hack Night Cup<", page)
+    assert page.count("It asks for the secret above. Hack Night Cup<") == 2
+
+
 def test_a_name_or_an_address_on_a_card_cannot_leave_its_place() -> None:
     member = Member(_HOSTILE, Role.TEAM, "", 4, _HOSTILE)
-    page = cards_page([member], Venue(_HOSTILE, _HOSTILE, _HOSTILE))
+    page = cards_page([member], Venue(_HOSTILE, _HOSTILE, _HOSTILE, _HOSTILE))
     assert "<img" not in page
     assert '"&amp;' not in page
     assert "<script" not in page

@@ -25,7 +25,7 @@ from salvo_server.garbage import collect_in_portions
 from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.local_servers import announced, reached_at
 from salvo_server.service import Listener
-from salvo_server.settings import ServerSettings, SettingsError, has_league, load_settings
+from salvo_server.settings import ServerSettings, SettingsError, league_name, load_settings
 from salvo_server.standby import Interrupted, Standby
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript_folder import TranscriptFolder
@@ -65,7 +65,7 @@ def serve(config: Path | None, **given: Any) -> None:
     set_log_format(settings.log_format)
     print_without_waiting(as_json=settings.log_format == "json")
     check_start(settings)
-    league = config if _has_league(config, settings) else None
+    league = _league_of(config, settings)
     metrics = _metrics(settings)
     gateways = [read_gateway(line, settings.book) for line in settings.gateways]
     report = ServeReport(settings.log_format == "json", settings.games)
@@ -95,11 +95,11 @@ def serve(config: Path | None, **given: Any) -> None:
     if report.folder is not None and settings.journal not in (None, "none"):
         report.folder.complete(str(settings.journal))
     programs = [*_web_front(contest, settings), *_gateways(contest, gateways, settings)]
-    if league is not None:
-        programs.append(_league(contest, league, settings))
+    if config is not None and league:
+        programs.append(_league(contest, config, settings))
     collect_in_portions(embedded=settings.broker is None)
     with (
-        announced(settings, contest.url, contest.websocket_url),
+        announced(settings, contest.url, contest.websocket_url, league=league),
         _scraped(metrics, contest, settings, report),
         host_keys(contest, report.print_for_person) if settings.log_format == "text" else contextlib.nullcontext(),
     ):
@@ -173,15 +173,16 @@ def _gateways(
         )
 
 
-def _has_league(config: Path | None, settings: ServerSettings) -> bool:
-    """Whether the file has a league that can be run; one with a mistake is refused before anything starts.
+def _league_of(config: Path | None, settings: ServerSettings) -> str:
+    """Return the name of the file's league; empty for none. One with a mistake is refused before anything starts.
 
     Raises:
         SettingsError: ``bad_setting``: the package that runs it is not here, or nobody can be a host.
         SalvoError: the league's own, ``bad_league``.
     """
-    if config is None or not has_league(config):
-        return False
+    name = league_name(config)
+    if name is None:
+        return ""
     if not plugins.is_there(_LEAGUE_PACKAGE):
         text = f"{config}: [league] needs the package {_LEAGUE_PACKAGE}, which is not installed; leave it out"
         raise SettingsError("bad_setting", text)
@@ -189,7 +190,7 @@ def _has_league(config: Path | None, settings: ServerSettings) -> bool:
         text = f"{config}: [league] needs a host, and nobody can be one with --profile open; take contest"
         raise SettingsError("bad_setting", text)
     plugins.imported(f"{_LEAGUE_PACKAGE}.league_file:load_league")(config)
-    return True
+    return name
 
 
 def _league(contest: Contest, config: Path, settings: ServerSettings) -> SupervisedProgram:

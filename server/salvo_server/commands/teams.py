@@ -260,7 +260,8 @@ def _venue(roster: Roster, cards: Path | None, given: BrokerUrl | None, web: str
     own_key = os.environ.get("SALVO_IDENTITY")
     file = server.settings.identity if server is not None else Path(own_key) if own_key else None
     address = _address(server) if given is None else str(given)
-    return Venue(address, load_identity(identity_path(file)).fingerprint, "" if web is None else _web_address(web))
+    pages, evening = "" if web is None else _web_address(web), "" if server is None else server.league
+    return Venue(address, load_identity(identity_path(file)).fingerprint, pages, evening)
 
 
 def _server(roster: Roster, given: BrokerUrl | None) -> RunningServer | None:

@@ -16,7 +16,12 @@ from salvo_server.storage.roster import Member
 
 pytestmark = [needs("chromium"), pytest.mark.slow]
 
-_VENUE = Venue("mqtt://192.168.100.100:1883", "9d24 e2ee af27 c2a0", "http://192.168.100.100:8080")
+_VENUE = Venue(
+    "mqtt://192.168.100.100:1883",
+    "9d24 e2ee af27 c2a0",
+    "http://192.168.100.100:8080",
+    "The cup of forty letters, no more no less",
+)
 #: Width and height in inches.
 _PAPER = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}
 
