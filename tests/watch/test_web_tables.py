@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from salvo import messages as m
 from salvo import topics
+from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.messages import State
 from salvo.rules import RuleBook, Sinkings
@@ -183,3 +184,19 @@ def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_
     assert shows("/game/state", b"over") == (False, "Lunch", True)
     shows("/game/winner", b"")
     assert shows(hosted, b"") == (False, "", False)
+
+
+def test_all_tables_at_a_glance_have_the_turn_that_is_on_and_ships_only_in_a_game() -> None:
+    table = Table("")
+
+    def card(*announcements: m.Announcement) -> tuple[int, list[int | None]]:
+        for announcement in announcements:
+            for topic, payload, _ in write_announcement(announcement):
+                tell(table, topic, payload, retained=False)
+        shown = table.screen.summary()
+        return shown["turn"], [player["afloat"] for player in shown["players"]]
+
+    assert card(m.PlayersListed(("ann", "bob")), m.StateChanged(State.LOBBY)) == (0, [None, None])
+    assert card(m.StateChanged(State.TURN), m.TurnBegan(1, 1, "ann", 5, 0, 9000)) == (1, [5, 5])
+    assert card(m.SalvoResolved(1, 1, "ann", 5, 0, (), ())) == (1, [5, 5])
+    assert card(m.TurnBegan(1, 2, "bob", 5, 0, 9000)) == (2, [5, 5])
