@@ -133,10 +133,10 @@ function noTeam(name, names) {
 
 // What a team's own page says of it, above the boards; `missed` is its last turn without a shot, `seated` are all who are at a table.
 export function ownLine(picture, name, missed, seated) {
-  const { players, rules, table, state } = picture;
+  const { players, rules, table, state, league, evening } = picture;
   const player = players.find((other) => other.name === name);
   if (!player) {
-    const { standings, league } = picture;
+    const { standings } = picture;
     const listed = [...standings, ...(league ? [...league.rows, ...league.matches.flatMap(({ teams }) => teams)] : [])];
     const names = [...new Set([...seated, ...[...players, ...listed].map((each) => each.name)])].sort();
     return names.includes(name) ? [team(name), " is at no table now; this page follows it to its next game"] : noTeam(name, names);
@@ -144,6 +144,8 @@ export function ownLine(picture, name, missed, seated) {
   const rivals = players.filter((other) => other !== player && !other.out).map((other) => other.name);
   const against = rivals.length > MANY ? ` against ${rivals.length} teams` : rivals.length ? [" against ", ...joined(rivals)] : "";
   const where = table ? ` at table ${plain(table)}` : "";
+  const waits = league && (evening.phase === "arrivals" || inLeague(picture)); // for a match: those beside it are no rivals
+  if (state === "lobby" && waits) return [team(name), " is here"];
   if (state === "lobby") return [team(name), `: next game${where}`, ...[against].flat()];
   const own = rules.sinkings && player.sunk ? `, ${rules.fleet.length - player.sunk.length} of ${counted(rules.fleet.length, "ship")} afloat` : "";
   const lost = missed && missed.game === picture.game ? ` · no shot in turn ${missed.turn}: ${missed.given_up ? "its program gave the turn up" : "its time was over"}` : "";
