@@ -89,6 +89,16 @@ class Browser:
         waits = [{"type": "pause"}] * 3
         self._ask("actions", {"actions": [mouse, {"type": "key", "id": "keyboard", "actions": [*waits, *pressed]}]})
 
+    def tab(self) -> str:
+        """Open another tab, and return its handle; it is in front."""
+        handle = str(self._ask("window/new", {"type": "tab"})["handle"])
+        self.switch(handle)
+        return handle
+
+    def switch(self, handle: str) -> None:
+        """Bring a tab to the front."""
+        self._ask("window", {"handle": handle})
+
     def tell(self, command: str, **given: Any) -> Any:
         """Say something in Chrome's own protocol; return its answer."""
         return self._ask("goog/cdp/execute", {"cmd": command, "params": given})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import signal
@@ -15,12 +14,6 @@ from chaos.league import LeagueStage
 from kit.command_line import run
 from kit.processes import started
 from kit.programs import needs
-from kit.waiting import until
-from salvo import messages as m
-from salvo import topics
-from salvo.codec.announcements import LEAGUE
-from salvo.net.mqtt import Connection
-from salvo_game.log_verification import verify_file
 
 PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
 CUP = """\
@@ -37,35 +30,6 @@ seed = 7
 
 def cup(rounds: int, size: int, tables: list[str], *, wait: int = 2, more: str = "") -> str:
     return CUP.format(rounds=rounds, size=size, tables=json.dumps(tables), wait=wait) + more
-
-
-def shown_to_spectators(stage: LeagueStage, team: str) -> m.LeagueShown:
-    """Return what is retained of the league for a team's screen, which comes when all is over."""
-    screen = Connection(stage.url, f"{team}.1", username=f"{team}.1", password=stage.secrets[team], clean_session=True)
-    screen.on_connect = lambda _: screen.subscribe([topics.LEAGUE.of()])
-    with contextlib.closing(screen):
-        screen.connect(60)
-        [message] = until(lambda: screen.poll(1))
-        return LEAGUE.read(message.payload)
-
-
-@pytest.mark.slow
-def test_a_league_at_several_tables_agrees_with_the_signed_logs(tmp_path: Path) -> None:
-    teams = [f"bot{number}" for number in range(6)]
-    with LeagueStage(tmp_path, cup(2, 3, ["t1", "t2"]), teams, ["t1", "t2"]) as stage:
-        stage.until(stage.league.ended, "the league is over")
-        assert stage.league.child is not None
-        assert stage.league.child.returncode == 0, stage.announced()
-        shown = shown_to_spectators(stage, "bot0")
-        assert (shown.over, shown.round) == (True, 2)
-        assert "starts the game" not in stage.server.log.read_text(), "each game began with its last fleet"
-        points = {row["team"]: row["points"] for row in stage.table()}
-        assert {row.team: row.points / 1000 for row in shown.rows} == pytest.approx(points, abs=0.001)
-        stage.end()
-        assert {line["table"] for line in stage.results()} == {"t1", "t2"}
-        assert len(stage.results()) == 4
-        stage.agrees()
-        assert [verify_file(tmp_path / f"{team}.proof.jsonl").finding for team in teams] == [None] * len(teams)
 
 
 @pytest.mark.slow
