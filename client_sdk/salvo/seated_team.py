@@ -131,6 +131,7 @@ class SeatedTeam(Team):
         if self._leaving_since is None:
             self._leaving_since = now
             session.leave()
+            self._send()  # who is not listed yet goes at once, and would be listed here while it plays there
         waits = waits or (session.state is State.LOBBY and session.listed)
         patience = LEAVING_SECONDS if waits else self._last_words_seconds
         if (waits or not self.has_whole_log) and now - self._leaving_since < patience:

@@ -70,6 +70,9 @@ class Team:
         """
         if self._link.connected:
             self._handle_events(self.session.handle_timer(self._clock()))
+        self._send()
+
+    def _send(self) -> None:
         for publication in self.session.take_outbox():
             self._link.publish(publication.topic, publication.payload)
 

@@ -128,6 +128,16 @@ def test_a_client_with_a_seat_leaves_the_lobby_and_asks_at_its_table(stage: Stag
     assert announced[-1].startswith("/t3/players/me/ships/")
 
 
+@pytest.mark.parametrize("known", [(), (RULES, m.StateChanged(State.LOBBY))], ids=["nothing", "the lobby"])
+def test_a_client_that_has_asked_and_is_not_listed_yet_takes_back_its_request(
+    stage: Stage, known: tuple[m.Announcement, ...]
+) -> None:
+    stage.say("", STATUS, *known)
+    assert stage.announced() == ["/game/request_participation"]
+    stage.seat("t3")
+    assert stage.announced() == ["/players/me/leave"]
+
+
 def test_a_client_without_a_seat_returns_to_the_lobby_and_logs_that_it_waits(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -97,7 +97,7 @@ def wish(session: SessionState, wants_to_play: bool) -> None:
 def leave(session: SessionState) -> None:
     """Leave the lobby, even with a complete fleet (SALVO-JOIN-15); in a game nothing is sent."""
     session.wants_to_play = False
-    if session.table_state is not State.LOBBY:
+    if session.table_state not in (None, State.LOBBY):  # None: it may have asked before anything was known of the table
         session.take(JoiningEvent.UNWANTED)
         return
     session.take(PlacingEvent.DROPPED)

@@ -320,7 +320,7 @@ export class Session {
   /** Leave the lobby, even with a complete fleet (SALVO-JOIN-15); in a game nothing is sent. */
   leave() {
     this.wantsToPlay = false;
-    if (this.state !== "lobby") return this.#handle("joining", "unwanted");
+    if (this.state !== null && this.state !== "lobby") return this.#handle("joining", "unwanted"); // null: it may have asked already
     this.#handle("placing", "dropped");
     this.#handle("joining", this.listed ? "left" : "leftUnlisted");
   }
