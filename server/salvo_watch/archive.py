@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from threading import Lock
@@ -24,7 +24,7 @@ from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import FIRST_REAL_TIME_MS
 from salvo_game.recordings import JournalGames, Recording, open_recordings
 from salvo_game.transcript import transcript_bytes, until_forgotten
-from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, read_evening
+from salvo_server.storage.transcript_folder import ANNULLED, DEFAULT_TABLE, read_evenings
 
 #: Files of a folder that may be games.
 _ENDINGS: Final = (".jsonl", ".jsonl.gz")
@@ -128,7 +128,8 @@ class Archive:
         self._indexed: dict[object, _Indexed] = {}
         self._by_id: dict[str, _Indexed] = {}
         self._listed: tuple[Entry, ...] = ()
-        self._evening = m.EveningShown()
+        self._evenings: list[m.EveningShown] = []
+        self._badges: dict[str, int] = {}
         self._unread = 0
         self._looked = float("-inf")
         self._lock = Lock()
@@ -151,7 +152,7 @@ class Archive:
         end = float("inf") if seconds is None else time.monotonic() + seconds
         evenings: list[m.EveningShown] = []
         there = dict(self._recordings(evenings))
-        self._evening = _first(evenings)
+        self._evenings, self._badges = evenings, _first(evenings)
         self._indexed = {key: indexed for key, indexed in self._indexed.items() if key in there}
         changed = [key for key, new in there.items() if self._stamp_of(key) != new.stamp]
         for key in changed:  # it is another game until it is read, such as one that is being played
@@ -177,7 +178,8 @@ class Archive:
         for place in self._places:
             if Path(place).is_dir():
                 paths = [path for path in sorted(Path(place).rglob("*.jsonl*")) if _may_be_game(path)]
-                evenings += [read_evening(folder) for folder in dict.fromkeys(path.parent for path in paths)]
+                for folder in dict.fromkeys(path.parent for path in paths):
+                    evenings += read_evenings(folder)
                 for path in paths:
                     yield from _file(path)
                 continue
@@ -192,7 +194,7 @@ class Archive:
                 yield place, _Indexed((0,), name, None, _trouble(error, name, 0), None)
                 continue
             if not isinstance(found, JournalGames):
-                evenings.append(read_evening(Path(place).parent))
+                evenings += read_evenings(Path(place).parent)
                 yield from _file(Path(place))
                 continue
             for opened, steps, game in found.games():
@@ -207,14 +209,15 @@ class Archive:
         return self._listed
 
     @property
-    def evening(self) -> m.EveningShown:
-        """What was on, as of the last look: the first league that a place knows, and the badges of all places."""
-        return self._evening
+    def leagues(self) -> list[m.EveningShown]:
+        """The leagues that were played, as of the last look, the latest first."""
+        named = {(each.by, each.name): each for each in reversed(self._evenings) if each.name}
+        return list(reversed(named.values()))
 
     @property
     def badges(self) -> Mapping[str, int]:
         """The badges that servers have given the teams, as of the last look; the first place that knows one counts."""
-        return self._evening.badges
+        return self._badges
 
     def find(self, query: Query) -> list[Entry]:
         """Return the games that are wanted, the newest first."""
@@ -283,13 +286,9 @@ def _file(path: Path) -> Iterator[tuple[object, _Indexed]]:
         yield path, _Indexed(stamp, path.name, None, None, path)
 
 
-def _first(evenings: Sequence[m.EveningShown]) -> m.EveningShown:
-    """Return the first league, and all badges; the first place that knows a team decides."""
-    badges: dict[str, int] = {}
-    for evening in reversed(evenings):
-        badges |= evening.badges
-    league = next((evening for evening in evenings if evening.name), m.EveningShown())
-    return replace(league, badges=badges)
+def _first(evenings: Sequence[m.EveningShown]) -> dict[str, int]:
+    """Return all badges; the first place that knows a team decides."""
+    return dict(ChainMap(*(dict(evening.badges) for evening in evenings)))
 
 
 def _may_be_game(path: Path) -> bool:

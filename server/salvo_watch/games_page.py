@@ -71,17 +71,15 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
         pages=pages,
         earlier=_address(part.query, page - 1) if page > 1 else "",
         later=_address(part.query, page + 1) if page < pages else "",
-        league=None,
+        leagues=(),
         script="",
     )
     return text, allowed
 
 
-def site_list(listed: Sequence[Entry], badges: Badges | None = None, evening: m.EveningShown | None = None) -> str:
-    """Return the first page of a site of games, which begins with the league of the evening, if there was one."""
+def site_list(listed: Sequence[Entry], badges: Badges | None = None, leagues: Sequence[m.EveningShown] = ()) -> str:
+    """Return the first page of a site of games, which begins with the leagues that were played, the latest first."""
     badges = badges or Badges()
-    league = evening if evening is not None and evening.name else None
-    podium = [row for row in league.rows if row.place <= 3] if league is not None and league.over else []
     style = house_style() + team_style() + text_of("games_page.css", "salvo_watch")
     script = text_of("games_page.js", "salvo_watch")
     return _page(
@@ -90,11 +88,9 @@ def site_list(listed: Sequence[Entry], badges: Badges | None = None, evening: m.
         badges,
         style=style,
         policy=policy(style, script),
-        title=TITLE if league is None else league.name,
+        title=leagues[0].name if leagues else TITLE,
         links=[],
-        league=league,
-        podium=[(row.place, row.team, f"{round(row.points / 1000, 2):g} points") for row in podium[:_MOST_ON_PODIUM]],
-        of_league={} if league is None else badges.of(row.team for row in league.rows),
+        leagues=[(league, _podium(league), badges.of(row.team for row in league.rows)) for league in leagues],
         served=False,
         query=Query(),
         count=len(listed),
@@ -103,6 +99,12 @@ def site_list(listed: Sequence[Entry], badges: Badges | None = None, evening: m.
         pages=1,
         script=script,
     )
+
+
+def _podium(league: m.EveningShown) -> list[tuple[int, str, str]]:
+    """Return the best three places of a league that is over, with points in words."""
+    best = [row for row in league.rows if row.place <= 3][:_MOST_ON_PODIUM] if league.over else []
+    return [(row.place, row.team, f"{round(row.points / 1000, 2):g} points") for row in best]
 
 
 def note_page(

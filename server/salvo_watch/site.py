@@ -52,7 +52,7 @@ def make_site_of_games(
             listed[entry.id] = _write_game(archive, site, entry, Setting(links, checked=CHECKED, badges=badges))
             progress(done)
         whole = [listed.get(entry.id, entry) for entry in archive.listed]
-        site.write(INDEX, site_list(whole, badges, archive.evening))
+        site.write(INDEX, site_list(whole, badges, archive.leagues))
     return whole
 
 

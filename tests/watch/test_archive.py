@@ -21,6 +21,7 @@ from salvo_game import recordings
 from salvo_game.journal_interface import EveningChanged
 from salvo_game.transcript import Transcript, read_transcript, write_transcript
 from salvo_server.storage.journal.database import DatabaseJournal
+from salvo_server.storage.transcript_folder import TranscriptFolder
 from salvo_watch.archive import Archive, Query
 from salvo_watch.commands.site import site as command
 from salvo_watch.games_page import site_list
@@ -277,17 +278,25 @@ def test_badges_that_cannot_be_read_are_not_known_and_the_games_are_there(folder
 def test_a_site_begins_with_the_evenings_name_its_podium_and_its_table(folder: Path, tmp_path: Path) -> None:
     rows = (m.LeagueStanding(1, "hunter-2", 2333, 4, 2), m.LeagueStanding(2, "hunter-1", 1000, 4, 1))
     league = m.EveningShown("desk", "Hack Night Cup", 4, 4, over=True, rows=rows, phase=m.Phase.FINAL)
-    (folder / "evening.json").write_bytes(EVENING.write(league))
+    written = TranscriptFolder(folder, lambda game, file: None)
+    written.write_evening(league)
+    written.write_evening(m.EveningShown(phase=m.Phase.FREE))
+    written.close()
     make_site_of_games(_archive(folder), tmp_path / "site")
     text = _words(tmp_path / "site/index.html")
     assert "Hack Night Cup" in text
     assert "hunter-2 2.33 points hunter-1 1 points" in text
     assert "place team points games won 1 hunter-2 2.33 4 2 2 hunter-1 1 4 1" in text
-    (folder / "evening.json").write_bytes(EVENING.write(replace(league, over=False, round=2)))
+    written = TranscriptFolder(folder, lambda game, file: None)
+    written.write_evening(replace(league, name="Night Cap", over=False, round=2))
+    written.close()
     make_site_of_games(_archive(folder), tmp_path / "site")
     text = _words(tmp_path / "site/index.html")
-    assert "Round 2 of 4; it is not over yet." in text
-    assert "2.33 points" not in text
+    first, second = text.split("Hack Night Cup")
+    assert "Night Cap" in first, "the latest league first, and none is forgotten"
+    assert "Round 2 of 4; it is not over yet." in first
+    assert "points hunter-1" not in first
+    assert "hunter-2 2.33 points hunter-1 1 points" in second
 
 
 def _words(page: Path) -> str:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from itertools import count, islice
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +38,8 @@ ANNULLED: Final = f".annulled{PROOF}"
 DEFAULT_TABLE: Final = "game"
 #: The file of a folder that has what is on, as it is published: the league's name and table, and the teams' badges.
 _EVENING: Final = "evening.json"
+#: And those of leagues that were over before another one began, the first is 1.
+_EARLIER: Final = "evening-{}.json"
 _MAX_EVENING_BYTES: Final = 1024 * 1024
 #: Badges that it has at most: those of now, and of earlier evenings.
 _MOST_BADGES: Final = 128
@@ -147,7 +149,11 @@ class TranscriptFolder:
         written = replace(latest, badges=dict(islice(badges.items(), _MOST_BADGES)))
         if written == earlier:
             return
+        another = earlier.over and evening.name and not (evening.over and evening.name == earlier.name)
         try:
+            if another:  # of the same night; the one before has its table
+                number = next(number for number in count(1) if not (self._folder / _EARLIER.format(number)).exists())
+                (self._folder / _EVENING).replace(self._folder / _EARLIER.format(number))
             replace_file(self._folder / _EVENING, EVENING.write(written))
         except OSError as error:
             log.error("what is on was not written: %s", error)
@@ -185,9 +191,19 @@ class TranscriptFolder:
 
 def read_evening(folder: Path) -> m.EveningShown:
     """Return what was on when a folder's games were played; nothing where nobody knows."""
+    return _read(folder / _EVENING)
+
+
+def read_evenings(folder: Path) -> list[m.EveningShown]:
+    """Return the same, and before it what was on when earlier leagues had ended, the latest first."""
+    earlier = takewhile(Path.exists, (folder / _EARLIER.format(number) for number in count(1)))
+    return [read_evening(folder), *map(_read, reversed(list(earlier)))]
+
+
+def _read(file: Path) -> m.EveningShown:
     try:
-        with (folder / _EVENING).open("rb") as file:
-            return EVENING.read(file.read(_MAX_EVENING_BYTES))
+        with file.open("rb") as opened:
+            return EVENING.read(opened.read(_MAX_EVENING_BYTES))
     except (OSError, WireError):
         return m.EveningShown()
 
