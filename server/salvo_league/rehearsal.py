@@ -106,7 +106,7 @@ class Rehearsal:
         if len(self.teams) < 2:
             raise SalvoError("bad_csv", f"{evening / TEAMS} has {len(self.teams)} teams; an evening has two or more")
         self.host = next((entry.name for entry in entries if entry.role is Role.HOST), _OWN)
-        self._accounts = evening / TEAMS
+        self._accounts = (evening / TEAMS).absolute()  # its programs run elsewhere
         self.folder = Path()
         self.url = ""
         self.pages: dict[str, str] = {}

@@ -114,7 +114,8 @@ def run(
                 published = play_league(director, record, cells, _teller(as_json, director), waiting(as_json))
                 print_series(director.book.standings(), file, as_json=as_json)
                 if published:
-                    click.echo("podium and table stay until a host decides: salvo control next --all", err=True)
+                    opens = shlex.join(["salvo", "control", "next", urls[0], "--all"])
+                    click.echo(f"podium and table stay until a host opens the tables: {opens}", err=True)
                 else:
                     click.echo("a server did not answer, and does not know that the league is over", err=True)
         except (KeyboardInterrupt, SystemExit):

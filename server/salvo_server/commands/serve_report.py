@@ -231,7 +231,7 @@ class ServeReport:
     def _advise(self, table: str, teams: int) -> None:
         """Report once how long the game of a lobby gets that should be several games."""
         referee = self._referee(table)
-        if referee is None or referee.state is not State.LOBBY or referee.limits.by_host:
+        if referee is None or referee.state is not State.LOBBY or referee.limits.by_host or referee.limits.held:
             return
         if teams <= max(MANY_TEAMS, self._advised.get(table, 0)) or not (foreseen := self._foreseen(table, teams)):
             return

@@ -338,7 +338,8 @@ def rehearsed(
     monkeypatch.setattr(command, "Rehearsal", story)
     monkeypatch.delenv("SALVO_PROFILE")
     monkeypatch.setenv("BROWSER", "true")
-    done = CliRunner().invoke(command.evening, [str(folder), "--rehearse"], catch_exceptions=False)
+    monkeypatch.chdir(folder.parent)
+    done = CliRunner().invoke(command.evening, [folder.name, "--rehearse"], catch_exceptions=False)
     assert (done.exit_code, done.stderr) == (0, "")
     assert "teams on other machines do not reach" in done.stdout
     assert sorted(folder.iterdir()) == before
