@@ -45,7 +45,8 @@ def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Ro
         assert accounts[f"hall.{number}"].role is Role.WATCHER
     assert accounts["salvo-server"].role is Role.SERVER
     assert accounts["salvo-web.1"].role is Role.WATCHER
-    assert len({account.secret for account in accounts.values()}) == 4
+    assert accounts["salvo-league"].role is Role.HOST
+    assert len({account.secret for account in accounts.values()}) == 5
     assert secret not in repr(accounts)
 
 

@@ -150,7 +150,7 @@ ELSEWHERE = {
         "tests/whole/live/test_readme.py",
         "test_the_guides_contest_is_the_file_that_its_command_writes",
     ),
-    "salvo evening cup --rehearse": ("tests/league/live/test_rehearsal.py", '"evening", str(folder), "--rehearse"'),
+    "salvo evening cup --rehearse": ("tests/league/live/test_rehearsal.py", '[folder.name, "--rehearse"]'),
     "SALVO_TEAM=desk SALVO_SECRET=the-one-of-the-desk salvo league cup/contest.toml mqtt://HOST": (
         "tests/chaos/league.py",
         '"league", str(self.file), self.url',
@@ -241,7 +241,7 @@ def secrets(folder: Path) -> dict[str, str]:
     lines = _run(f"{command} --json", folder).splitlines()
     found = {account["name"]: account["secret"] for account in map(json.loads, lines)}
     page = (folder / "cup/cards.html").read_text()
-    printed = [team or screen for team, screen in re.findall(r"--team (\w+)|mqtt://(\w+)@", page)]
+    printed = [team or screen for team, screen in re.findall(r"--team (\w+)|mqtt://<span>(\w+)@", page)]
     assert list(found) == ["red", "blue", "projector", "commentator", "desk"] == printed
     return found
 
