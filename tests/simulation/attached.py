@@ -25,7 +25,7 @@ from salvo_server.storage.register import Account
 from simulation.actors import Server
 from simulation.broker import BrokerProcess
 from simulation.edge import Link
-from simulation.world import Broken, World
+from simulation.world import World
 
 _AT_LEAST_ONCE = 1
 _SERVER = Account("server", "server", Role.SERVER, "")
@@ -76,12 +76,13 @@ class _Client:
 
     least_qos = 0
     writable = True
-    is_held = False
 
     def __init__(self, broker: EmbeddedSimBroker, link: Link, session: Session) -> None:
         self._broker = broker
         self._link = link
         self.session = session
+        self._held_for: set[Session] = set()
+        self._unread: deque[tuple[Any, ...]] = deque()
 
     def send_message(self, message: Message, retain: bool, mid: int, *, again: bool = False) -> None:
         self._link.send_down(("publish", mid, message.topic[2:].decode(), message.payload, retain))
@@ -90,10 +91,29 @@ class _Client:
         self._link.cut(0.0, 0.0)
         self.session.left()
 
-    def hold(self, session: Session) -> None:
-        raise Broken(f"{self.session.client_id} is held for {session.client_id}")  # nobody publishes that much here
+    @property
+    def is_held(self) -> bool:
+        """Whether the client's packets, its acknowledgements among them, wait to be read."""
+        return bool(self._held_for)
 
-    def release(self, session: Session) -> None: ...
+    def hold(self, session: Session) -> None:
+        self._held_for.add(session)
+
+    def release(self, session: Session) -> None:
+        self._held_for.discard(session)
+        if self._unread:
+            self._broker.world.after(0.0, lambda: self._broker.read_on(self))
+
+    def read(self, packet: tuple[Any, ...]) -> None:
+        """Carry out a packet, or leave it unread as long as the client is held."""
+        self._unread.append(packet)
+        self.read_on()
+
+    def read_on(self) -> None:
+        """Carry out what is unread, while the client is not held."""
+        while self._unread and not self.is_held and self._broker.knows(self._link, self):
+            kind, *given = self._unread.popleft()
+            self._broker.carry_out(self._link, self.session, kind, given)
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> None:
         self._broker.world.after(seconds, call)
@@ -164,8 +184,17 @@ class EmbeddedSimBroker(BrokerProcess):
         if kind == "connect":
             self._greet(link, *given)
         else:
-            self._carry_out(link, self._links[link].session, kind, given)
+            self._links[link].read(packet)
         self.notify_server()
+
+    def read_on(self, client: _Client) -> None:
+        """Read on what a client has sent while it was held, if this process lives."""
+        self._guarded(client.read_on)
+        self.notify_server()
+
+    def knows(self, link: Link, client: _Client) -> bool:
+        """Whether this is a client's connection still."""
+        return self._links.get(link) is client
 
     def _greet(self, link: Link, client_id: str, clean: bool, will: tuple[str, bytes] | None) -> None:
         assert will is None, "only a server on a broker of its own has one"
@@ -177,7 +206,7 @@ class EmbeddedSimBroker(BrokerProcess):
         link.send_down(("connack", present))
         session.resume()
 
-    def _carry_out(self, link: Link, session: Session, kind: str, given: Sequence[Any]) -> None:
+    def carry_out(self, link: Link, session: Session, kind: str, given: Sequence[Any]) -> None:
         if kind == "publish":
             mid, topic, payload, retain = given
             message = Message(with_length(topic), payload, sender=session.client_id)
