@@ -39,7 +39,8 @@ class LeagueNews:
         stands = (
             f"{self._standing(shown)}; " if shown.round > self._has_stood + 1 and match and not match.places else ""
         )
-        self._has_stood = shown.round - (0 if match is None or match.places else 1)
+        stood = match is None or (match.places and not _left(shown))  # else the table of the round is still to come
+        self._has_stood = shown.round - (0 if stood else 1)
         return [self._words(shown, match, stands)]
 
     def _words(self, shown: EveningShown, match: LeagueMatch | None, stands: str) -> str:
@@ -52,7 +53,8 @@ class LeagueNews:
             return f"{begun}: {stands}has a bye; {self._next(shown)}"
         if match.places:
             place = match.places[match.teams.index(self._team)]
-            return f"{begun}: {_ordinal(place)} of {len(match.teams)}; {self._standing(shown)}; {self._next(shown)}"
+            stands = f"{self._standing(shown)}{' so far' * bool(_left(shown))}"
+            return f"{begun}: {_ordinal(place)} of {len(match.teams)}; {stands}; {self._next(shown)}"
         rivals = ", ".join(team for team in match.teams if team != self._team)
         if match.table is None:
             return f"{begun}: {stands}plays {rivals} when a table is free"
@@ -68,12 +70,17 @@ class LeagueNews:
     @staticmethod
     def _next(shown: EveningShown) -> str:
         """Return when the team plays next."""
-        left = sum(len(match.teams) > 1 and not match.places for match in shown.matches)
+        left = _left(shown)
         if shown.rounds is not None and shown.round >= shown.rounds:
             what = "the league is over"
         else:
             what = "the next round begins"
         return f"{what} when {left} more game{'s are' if left > 1 else ' is'} over" if left else f"{what} now"
+
+
+def _left(shown: EveningShown) -> int:
+    """Return how many games of the round are not over."""
+    return sum(len(match.teams) > 1 and not match.places for match in shown.matches)
 
 
 def _ordinal(number: int) -> str:

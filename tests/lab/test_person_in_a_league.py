@@ -186,7 +186,7 @@ def test_a_person_sees_its_round_table_and_rivals_and_how_it_stands_in_a_line_ea
         yield
         assert [line for line in evening.sitting.news if "cup" in line] == [
             "cup, round 1 of 2: plays you at table t3",
-            "cup, round 1 of 2: 2nd of 2; stands 2nd of 4 with 0.5 points; "
+            "cup, round 1 of 2: 2nd of 2; stands 2nd of 4 with 0.5 points so far; "
             "the next round begins when 1 more game is over",
             "cup, round 3 of 3: stands 2nd of 4 with 0.5 points; plays ann at the default table",
             "cup is over: stands 2nd of 4 with 0.5 points",

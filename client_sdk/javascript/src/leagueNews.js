@@ -34,7 +34,8 @@ export class LeagueNews {
     // The last result of a round and the next round may come at once.
     const isNext = shown.round > this.#hasStood + 1 && match !== null && !match.places.length;
     const stands = isNext ? `${this.#standing(shown)}; ` : "";
-    this.#hasStood = shown.round - (match === null || match.places.length ? 0 : 1);
+    const stood = match === null || (match.places.length && !left(shown)); // else the table of the round is still to come
+    this.#hasStood = shown.round - (stood ? 0 : 1);
     return [this.#words(shown, match, stands)];
   }
 
@@ -47,7 +48,8 @@ export class LeagueNews {
     if (teams.length === 1) return `${begun}: ${stands}has a bye; ${next(shown)}`;
     if (places.length) {
       const place = places[teams.indexOf(this.#team)];
-      return `${begun}: ${ordinal(place)} of ${teams.length}; ${this.#standing(shown)}; ${next(shown)}`;
+      const stands = `${this.#standing(shown)}${left(shown) ? " so far" : ""}`;
+      return `${begun}: ${ordinal(place)} of ${teams.length}; ${stands}; ${next(shown)}`;
     }
     const rivals = teams.filter((team) => team !== this.#team).join(", ");
     if (table === null) return `${begun}: ${stands}plays ${rivals} when a table is free`;
@@ -64,10 +66,16 @@ export class LeagueNews {
 }
 
 /** Return when the team plays next. @param {Evening} shown */
-function next({ matches, round, rounds }) {
-  const left = matches.filter(({ teams, places }) => teams.length > 1 && !places.length).length;
+function next(shown) {
+  const { round, rounds } = shown;
+  const games = left(shown);
   const what = rounds !== null && round >= rounds ? "the league is over" : "the next round begins";
-  return left ? `${what} when ${left} more game${left > 1 ? "s are" : " is"} over` : `${what} now`;
+  return games ? `${what} when ${games} more game${games > 1 ? "s are" : " is"} over` : `${what} now`;
+}
+
+/** Return how many games of the round are not over. @param {Evening} shown */
+function left({ matches }) {
+  return matches.filter(({ teams, places }) => teams.length > 1 && !places.length).length;
 }
 
 /** @param {number} number */

@@ -34,8 +34,8 @@ test("a team reads its round, table and rivals, how it stands, and when it plays
     ["cup, round 1 of 2: plays bob when a table is free"],
     ["cup, round 1 of 2: plays bob at table t1"],
     [],
-    ["cup, round 1 of 2: 2nd of 2; stands 2nd of 4 with 0.5 points; the next round begins when 1 more game is over"],
-    ["cup, round 2 of 2: has a bye; the league is over now"],
+    ["cup, round 1 of 2: 2nd of 2; stands 2nd of 4 with 0.5 points so far; the next round begins when 1 more game is over"],
+    ["cup, round 2 of 2: stands 2nd of 4 with 0.5 points; has a bye; the league is over now"],
     ["cup is over: stands 2nd of 4 with 0.5 points"],
   ]);
 });
