@@ -17,7 +17,6 @@ from click.testing import CliRunner
 
 from kit.browser import Browser, browser, until
 from kit.players import Announced, salvos
-from kit.web_front import web_front
 from pictures.game import Film
 from pictures.tree import play, topic_tree
 from salvo.roles_and_rights import Role
@@ -86,6 +85,8 @@ def _hall(window: Browser, folder: Path) -> bytes:
     window.resize(1280, 720)
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     with contest.in_background(), contextlib.ExitStack() as stack:
+        from kit.web_front import web_front  # the drawn pictures need no package of web fronts
+
         web = stack.enter_context(web_front(contest.url, "--referee", account=("commentator", commentator)))
         window.open(web.url)
         for name, secret in secrets.items():

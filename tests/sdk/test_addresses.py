@@ -13,8 +13,8 @@ from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl
 from salvo.seat import Seat
 from salvo_server.brokers.embedded.addresses import split_address
-from salvo_watch.commands.web import web
 
+COMMANDS = cli.list_commands(click.Context(cli))
 LONG = "a" * 64
 #: Names that no resolver takes.
 NO_HOSTS = ["contest..example", ".example", f"{LONG}.example", ".".join(["a" * 60] * 5), "a b", "a%b", "ü..example"]
@@ -74,8 +74,9 @@ def test_a_host_or_port_at_which_nothing_can_listen_is_refused(address: str) -> 
         *("--public=http://u:HUSH@a", "--public=http://a?b", "--join=mqtt://a..b", "--join=http://a"),
     ],
 )
+@pytest.mark.skipif("web" not in COMMANDS, reason="the package of web fronts is not here")
 def test_a_web_front_takes_no_address_that_nobody_can_open(option: str) -> None:
-    done = CliRunner().invoke(web, ["--listen=127.0.0.1:0", option])
+    done = CliRunner().invoke(cli, ["web", "--listen=127.0.0.1:0", option])
     text = f"{done.output}{done.exception}"
     assert "Invalid value for '--public'" in text or "bad_url" in text
     assert "HUSH" not in text
@@ -84,8 +85,12 @@ def test_a_web_front_takes_no_address_that_nobody_can_open(option: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *("join {} random", "join xbs://red:HUSH@h:1 random", "watch {}", "web mqtt://a {}", "health {}", "doctor {}"),
-        *("control pause {}", "control --browser {}", "league cup.toml {}", "gateway xbs --broker {}"),
+        words
+        for words in (
+            *("join {} random", "join xbs://red:HUSH@h:1 random", "watch {}", "web mqtt://a {}", "health {}"),
+            *("doctor {}", "control pause {}", "control --browser {}", "league cup.toml {}", "gateway xbs --broker {}"),
+        )
+        if words.split()[0] in COMMANDS
     ],
 )
 def test_an_address_on_the_command_line_takes_no_secret(words: str) -> None:

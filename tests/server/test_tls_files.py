@@ -15,7 +15,6 @@ from salvo.errors import SalvoError
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.tls import ServerTls, TlsError
 from salvo_server.commands.tls import make_certificates, tls
-from salvo_watch.commands.web import web
 
 
 def test_tls_certificates_are_made_with_a_private_key_file(tmp_path: Path) -> None:
@@ -79,6 +78,7 @@ def test_a_server_reports_at_its_start_that_its_certificate_has_ended(
 
 
 def test_a_web_front_refuses_a_certificate_that_it_cannot_use(tmp_path: Path) -> None:
+    web = pytest.importorskip("salvo_watch.commands.web").web
     issued = _issued(tmp_path)
     words = ["--listen=127.0.0.1:0", f"--tls-cert={issued.cert}", f"--tls-key={issued.cert}", "mqtt://a..b"]
     with pytest.raises(TlsError, match="bad_tls"):
