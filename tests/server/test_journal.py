@@ -6,6 +6,8 @@ import contextlib
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -195,6 +197,22 @@ def test_a_journal_that_was_cut_is_found_out(journal: DatabaseJournal, path: Pat
     reopened(journal).close()
     os.truncate(path, int(path.stat().st_size * part))
     assert code(path) == "journal_corrupt"
+
+
+#: SQLite's lock on the index of a log that is in use; who gets it empties the index (unixLockSharedMemory).
+_TAKE_INDEX = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as index:
+    fcntl.lockf(index, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 128)
+"""
+
+
+def test_nobody_takes_the_index_of_a_running_servers_log_for_abandoned(journal: DatabaseJournal, path: Path) -> None:
+    """A server that read its index dropped SQLite's locks on it, and a reader of the journal could end it by SIGBUS."""
+    journal.commit([opened(1)])
+    command = [sys.executable, "-c", _TAKE_INDEX, f"{path}-shm"]
+    taken = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "BlockingIOError" in taken.stderr
 
 
 def test_a_torn_last_write_is_as_if_it_had_not_been(journal: DatabaseJournal, path: Path, tmp_path: Path) -> None:

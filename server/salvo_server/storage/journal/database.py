@@ -124,6 +124,7 @@ class DatabaseJournal(Journal):
         self._beats: threading.Thread | None = None
         self._locks: Locks | None = None
         self._cut = False
+        self._after_connections = contextlib.ExitStack()
         self._last_step = 0  # of this server that the database has confirmed
         self._files: dict[str, tuple[int, int] | None] = {}  # what this server writes to, by name
         self._power_safe = power_safe
@@ -156,12 +157,12 @@ class DatabaseJournal(Journal):
             _make_folder(path)
             self._locks = FileLocks(path)
             self._lock()
-            before = LogIndex.of(path)
+            before = LogIndex.of(path, self._after_connections)
             self._connection = self._engine.connect()
             report = self._connection.scalar(sql.text("PRAGMA quick_check(1)"))
             if report != "ok":
                 raise JournalError("journal_corrupt", f"{self.name}: {report}; {_NEW_ONE}")
-            self._cut = before.is_cut(LogIndex.of(path))
+            self._cut = before.is_cut(LogIndex.of(path, self._after_connections))
         self._connection.commit()
         migrate(self._connection, self.name)
         self._present = self._find_present()
@@ -411,6 +412,7 @@ class DatabaseJournal(Journal):
         if hasattr(self, "_connection"):
             self._connection.close()
         self._engine.dispose()
+        self._after_connections.close()
         if self._locks is not None:
             self._locks.release()
 
@@ -516,18 +518,19 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
     locks = FileLocks(path)
     running = not locks.take()
     locks.release()
-    before = LogIndex.of(path)
     try:
         with (
+            contextlib.ExitStack() as after_connections,
             contextlib.closing(sqlite3.connect(path)) as source,
             contextlib.closing(sqlite3.connect(":memory:")) as copy,
         ):
+            before = LogIndex.of(path, after_connections)  # SQLite opens its files with its first statement
             source.backup(copy)
             [report] = copy.execute("PRAGMA quick_check(1)").fetchone()
             if report != "ok":
                 raise JournalError("journal_corrupt", f"{path}: {report}; {_NEW_ONE}")
             copy.execute("UPDATE progress SET ended = ended OR ?", [running])
-            cut = not running and before.is_cut(LogIndex.of(path))
+            cut = not running and before.is_cut(LogIndex.of(path, after_connections))
             lacks = COPY if running else CUT if cut else None
             # All that was committed on this boot is in the copy, which needs no boot any more.
             copy.execute("UPDATE progress SET relied_on = nullif(coalesce(?, relied_on), ?)", [lacks, boot_id()])

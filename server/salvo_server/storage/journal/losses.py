@@ -9,6 +9,7 @@ the log reached, and SQLite, which reads the log up to the first frame that is n
 from __future__ import annotations
 
 import struct
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -64,11 +65,17 @@ class LogIndex(NamedTuple):
     stored: int = 0
 
     @classmethod
-    def of(cls, database: Path) -> LogIndex:
-        """Read the index of a SQLite file; that of an empty log where there is none."""
+    def of(cls, database: Path, later: ExitStack) -> LogIndex:
+        """Read the index of a SQLite file; that of an empty log where there is none.
+
+        Args:
+            later: closes the index, when this process has no connection to the database any more. To close any
+                descriptor of a file ends all locks that the process has on it; another one that opened the database
+                would then take the index for abandoned, and empty it, which ends whoever reads it as SQLite does.
+        """
         try:
-            with Path(f"{database}-shm").open("rb") as file:
-                in_use, frames, salts, stored = _INDEX.unpack(file.read(_INDEX.size))
+            file = later.enter_context(Path(f"{database}-shm").open("rb"))  # noqa: SIM115
+            in_use, frames, salts, stored = _INDEX.unpack(file.read(_INDEX.size))
         except (OSError, struct.error):
             return cls()
         return cls(frames, salts, stored) if in_use else cls()
