@@ -76,6 +76,7 @@ def test_compose_passes_on_every_setting_that_means_something_there() -> None:
     assert passed - {"join"} | set(NOT_IN_COMPOSE) == set(ServerSettings.model_fields)
 
 
+@pytest.mark.skipif("evening" not in cli.list_commands(click.Context(cli)), reason="leagues are not here")
 def test_the_file_of_an_evening_is_played_in_containers_on_the_broker_that_they_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
