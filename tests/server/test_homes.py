@@ -102,7 +102,7 @@ OPENERS: Final[dict[str, Callable[[Path], Any]]] = {
     "identity": lambda folder: load_identity(folder / "identity.key"),
     "roster": lambda folder: Roster(folder / "roster.json"),
     "key": lambda folder: Vault.at(folder / "roster.json.key", "roster", SalvoError),
-    "journal": lambda folder: open_journal(ServerSettings(journal=str(folder / "contest.journal"))),
+    "journal": lambda folder: open_journal(ServerSettings(journal=str(folder / "contest.journal"))).close(),
 }
 
 

@@ -8,6 +8,7 @@ the log reached, and SQLite, which reads the log up to the first frame that is n
 
 from __future__ import annotations
 
+import os
 import struct
 from contextlib import ExitStack
 from pathlib import Path
@@ -74,8 +75,9 @@ class LogIndex(NamedTuple):
                 would then take the index for abandoned, and empty it, which ends whoever reads it as SQLite does.
         """
         try:
-            file = later.enter_context(Path(f"{database}-shm").open("rb"))  # noqa: SIM115
-            in_use, frames, salts, stored = _INDEX.unpack(file.read(_INDEX.size))
+            descriptor = os.open(f"{database}-shm", os.O_RDONLY)
+            later.callback(os.close, descriptor)
+            in_use, frames, salts, stored = _INDEX.unpack(os.read(descriptor, _INDEX.size))
         except (OSError, struct.error):
             return cls()
         return cls(frames, salts, stored) if in_use else cls()
