@@ -105,7 +105,8 @@ def test_no_board_leaves_before_its_game_is_over_and_then_the_tape_shows_all_of_
 
 
 def test_commentators_see_all_boards_at_once_on_a_page_of_this_machine_alone(tmp_path: Path) -> None:
-    with guarded("embedded", tmp_path, referee=True, book=SMALL) as contest:
+    limits = Limits(players=2, pace_ms=100, over_ms=600_000)  # else a page may see no more than the end
+    with guarded("embedded", tmp_path, referee=True, book=SMALL, limits=limits) as contest:
         secret = contest.roster.add("comment", Role.REFEREE)
         wait_for_users(contest.url, "comment", secret)
         refused = subprocess.run(
