@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -64,7 +64,7 @@ class Badges:
 
     def __init__(self, given: Mapping[str, int] | None = None) -> None:
         self._given: dict[str, Badge] = {}
-        self._told: set[str] = set()  # whose badge was given elsewhere
+        self._elsewhere: set[str] = set()  # whose badge was given elsewhere
         self._colours: Counter[int] = Counter()
         self._emblems: Counter[int] = Counter()
         self._pairs: Counter[tuple[int, int]] = Counter()
@@ -79,18 +79,18 @@ class Badges:
         for name, number in given.items():
             badge = Badge(*divmod(number % (COLOURS * EMBLEMS), EMBLEMS))
             if name in self._given or len(self._given) < _MAX_TEAMS:
-                self._told.add(name)
+                self._elsewhere.add(name)
                 if self._given.get(name) != badge:
                     self._drop(name)
                     self._add(name, badge)
                     changed = True
         if changed:
-            for name in [name for name in self._given.keys() - self._told if self._pairs[self._given[name]] > 1]:
+            for name in [name for name in self._given.keys() - self._elsewhere if self._pairs[self._given[name]] > 1]:
                 self._drop(name)
 
     def remember(self, given: Mapping[str, int]) -> None:
-        """Take badges of earlier games, for the teams of whom nobody else has told one."""
-        self.take({name: number for name, number in given.items() if name not in self._told})
+        """Take badges of earlier games, for teams that were given none elsewhere."""
+        self.take({name: number for name, number in given.items() if name not in self._elsewhere})
 
     def of(self, names: Iterable[str]) -> dict[str, Badge]:
         """Return the badges of some teams; those that are new get theirs, those with a colour's name first."""
@@ -123,6 +123,11 @@ class Badges:
         self._colours[badge.colour] += change
         self._emblems[badge.emblem] += change
         self._pairs[badge] += change
+
+
+def first_given(places: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the badges, as numbers, that several servers or places have; the first that knows a team decides."""
+    return dict(ChainMap(*map(dict, places)))
 
 
 def badges_of(names: Iterable[str]) -> dict[str, Badge]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo import messages as m
+from salvo.badges import first_given
 from salvo.messages import HostAction, State
 from salvo.table_places import cell_of, place_of
 from salvo_lab.series.lines import (
@@ -301,9 +302,7 @@ class Director:
 
     def _note_badges(self) -> None:
         """Note the badges of teams that were drawn, so that a page of the league has them when no server is there."""
-        given: dict[str, int] = {}
-        for evening in self._evenings:
-            given = {**evening.badges, **given}  # the first server that knows a team decides
+        given = first_given(evening.badges for evening in self._evenings)
         new = {team: given[team] for team in self.book.teams if team in given}
         if not new.items() <= self.book.badges.items():
             self._store(Badged(new))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from salvo import messages as m
+from salvo.badges import first_given
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF, proof_path
 from salvo.messages import State
@@ -152,7 +152,7 @@ class Archive:
         end = float("inf") if seconds is None else time.monotonic() + seconds
         evenings: list[m.EveningShown] = []
         there = dict(self._recordings(evenings))
-        self._evenings, self._badges = evenings, _first(evenings)
+        self._evenings, self._badges = evenings, first_given(evening.badges for evening in evenings)
         self._indexed = {key: indexed for key, indexed in self._indexed.items() if key in there}
         changed = [key for key, new in there.items() if self._stamp_of(key) != new.stamp]
         for key in changed:  # it is another game until it is read, such as one that is being played
@@ -284,11 +284,6 @@ def _file(path: Path) -> Iterator[tuple[object, _Indexed]]:
     if stat.st_size:  # a server has made the file and not written it yet
         stamp = (stat.st_mtime_ns // 1_000_000, stat.st_mtime_ns, stat.st_size)
         yield path, _Indexed(stamp, path.name, None, None, path)
-
-
-def _first(evenings: Sequence[m.EveningShown]) -> dict[str, int]:
-    """Return all badges; the first place that knows a team decides."""
-    return dict(ChainMap(*(dict(evening.badges) for evening in evenings)))
 
 
 def _may_be_game(path: Path) -> bool:

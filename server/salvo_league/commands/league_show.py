@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from salvo.badges import first_given
 from salvo.cli.checked import refuse_unused
 from salvo.cli.options import json_option
 from salvo.cli.output import print_table, write_page
@@ -85,7 +85,7 @@ def show(
         raise click.UsageError("Missing argument 'FILE...': the signed logs that --logs counts.")
     if logs:
         chronicle, findings = read_logs(files)
-        badges = _first([read_evening(file.parent).badges for file in files])
+        badges = first_given(read_evening(file.parent).badges for file in files)
     else:
         chronicle, badges = _read_journals(tuple(dict.fromkeys(journals)) or (None,), config)
     evening, whole = chronicle.standings()
@@ -109,22 +109,17 @@ def _begun(file: Path) -> SeriesStandings:
     return LeagueState(load_league(file), ()).standings()
 
 
-def _read_journals(journals: Sequence[str | None], config: Path | None) -> tuple[Chronicle, Mapping[str, int]]:
+def _read_journals(journals: Sequence[str | None], config: Path | None) -> tuple[Chronicle, dict[str, int]]:
     """Return the results of some journals, and the badges that their servers have given."""
     try:
         readers = [DatabaseReader(_journal(journal, config)) for journal in journals]
         chronicle = Chronicle(result for reader in readers for result in reader.results())
-        return chronicle, _first([reader.evening().badges for reader in readers])
+        return chronicle, first_given(reader.evening().badges for reader in readers)
     except JournalError as error:
         if error.code != "journal_missing" or config is not None or any(journals):
             raise
         cure = "no server runs here now; name its journal with --journal FILE|URL, or its settings with --config FILE"
         raise JournalError(error.code, f"{error.text.partition(';')[0]}: {cure}") from None
-
-
-def _first(given: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
-    """Return the badges of several servers; the first one that knows a team decides."""
-    return ChainMap(*map(dict, given))
 
 
 def _journal(journal: str | None, config: Path | None) -> str:

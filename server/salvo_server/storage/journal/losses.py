@@ -70,9 +70,9 @@ class LogIndex(NamedTuple):
         """Read the index of a SQLite file; that of an empty log where there is none.
 
         Args:
-            later: closes the index, when this process has no connection to the database any more. To close any
-                descriptor of a file ends all locks that the process has on it; another one that opened the database
-                would then take the index for abandoned, and empty it, which ends whoever reads it as SQLite does.
+            later: closes the index, once this process has no connection to the database any more. A process that
+                closes any descriptor of a file loses all its locks on it. Another process that opens the database
+                would then believe the index abandoned and truncate it, while this one has it mapped into memory.
         """
         try:
             descriptor = os.open(f"{database}-shm", os.O_RDONLY)
