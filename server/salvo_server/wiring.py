@@ -103,7 +103,9 @@ def open_service(
 
 def _evening(saved: Saved, now: int, register: EntryList | None) -> Evening:
     try:
-        return Evening(now, saved.evening, (lambda: {}) if register is None else lambda: register.badges)
+        if register is None:
+            return Evening(now, saved.evening)
+        return Evening(now, saved.evening, lambda: register.badges)
     except WireError as error:
         raise JournalError("journal_corrupt", f"what is on: {error}; restore the journal from a copy") from None
 

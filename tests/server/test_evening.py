@@ -306,3 +306,34 @@ def test_a_team_has_the_badge_of_its_account_and_others_get_one_when_they_are_li
     assert badges.keys() == set(TEAMS)
     assert badges["ann"] == 75
     assert badges["bob"] != 75
+
+
+# --- arrivals ---------------------------------------------------------------------------------------------------------
+
+
+def _accounts(*names: str) -> list[Account]:
+    return [Account(name, name, Role.TEAM, secret(name), number) for number, name in enumerate(names)]
+
+
+def test_teams_with_an_account_are_missing_until_they_are_listed() -> None:
+    stage = Stage(["ann"], register=Register(_accounts("ann", "bob", "cleo")), play=False)
+    assert EVENING.read(stage.edge.retained["/game/league"]).missing == ("bob", "cleo")
+
+
+def test_a_team_that_gets_or_loses_its_account_during_arrivals_is_missing_or_no_longer() -> None:
+    register = Register(_accounts("ann", "bob"))
+    stage = Stage(["ann"], register=register, play=False)
+    register.replace(_accounts("ann", "cleo", "dan"))
+    stage.service.step()
+    assert EVENING.read(stage.edge.retained["/game/league"]).missing == ("cleo", "dan")
+
+
+def test_nobody_is_missing_once_games_are_on() -> None:
+    stage = Stage(TEAMS, register=Register(_accounts(*TEAMS, "cleo")))
+    shown = EVENING.read(stage.edge.retained["/game/league"])
+    assert (shown.phase, shown.missing) == (Phase.FREE, ())
+
+
+def test_more_missing_teams_than_a_packet_has_room_for_are_not_listed() -> None:
+    stage = Stage(["ann"], register=Register(_accounts("ann", *(f"team{number}" for number in range(64)))), play=False)
+    assert EVENING.read(stage.edge.retained["/game/league"]).missing == ()

@@ -158,6 +158,7 @@ class EveningShown(LeagueShown):
         last: the round after which the host ends the league; 0 for none.
         withdrawn: the teams that the host has taken out of the league.
         badges: of the teams that were listed, at most 64: twelve times the colour, and the emblem, each from 0.
+        missing: during arrivals, teams with an account that were not listed yet, by name.
     """
 
     phase: Phase = Phase.ARRIVALS
@@ -168,6 +169,7 @@ class EveningShown(LeagueShown):
     last: Count = field(default=0, metadata=UNLESS_EMPTY)
     withdrawn: tuple[str, ...] = field(default=(), metadata=UNLESS_EMPTY)
     badges: dict[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
+    missing: tuple[str, ...] = field(default=(), metadata=UNLESS_EMPTY)
 
     @property
     def league_runs(self) -> bool:

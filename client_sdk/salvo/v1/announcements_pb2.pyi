@@ -319,7 +319,7 @@ class UncountedGame(_message.Message):
     def __init__(self, table: _Optional[str] = ..., game: _Optional[int] = ..., at: _Optional[float] = ..., by: _Optional[str] = ...) -> None: ...
 
 class Evening(_message.Message):
-    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "phase", "at", "resumes", "silent", "began", "last", "withdrawn", "badges")
+    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "phase", "at", "resumes", "silent", "began", "last", "withdrawn", "badges", "missing")
     class BadgesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -344,6 +344,7 @@ class Evening(_message.Message):
     LAST_FIELD_NUMBER: _ClassVar[int]
     WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
     BADGES_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
     by: str
     name: str
     round: int
@@ -361,7 +362,8 @@ class Evening(_message.Message):
     last: int
     withdrawn: _containers.RepeatedScalarFieldContainer[str]
     badges: _containers.ScalarMap[str, int]
-    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[float] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ..., badges: _Optional[_Mapping[str, int]] = ...) -> None: ...
+    missing: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[float] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ..., badges: _Optional[_Mapping[str, int]] = ..., missing: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class League(_message.Message):
     __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows")

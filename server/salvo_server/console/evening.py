@@ -49,6 +49,8 @@ TOPICS: Final = (
     topics.LEAGUE,
 )
 _LINES: Final = 40
+#: More teams than these are counted where names would be in the way of other lines.
+MANY: Final = 12
 
 
 class _Team:
@@ -288,6 +290,9 @@ class Evening:
     def _all_needs(self) -> Iterator[Need]:
         shown = self.shown
         seated: dict[str, list[str]] = {}
+        if shown is not None and (missing := shown.missing):
+            who = f"{len(missing)} teams" if len(missing) > MANY else ", ".join(missing)
+            yield Need(None, f"{who} {'have' if len(missing) > 1 else 'has'} not come yet", "missing")
         if shown is not None and shown.league_runs:
             if shown.silent:
                 yield Need(None, f"{shown.name} has not reported for 15 seconds: start salvo league again")

@@ -21,10 +21,11 @@ from salvo_game.table import Table
 
 #: A league that has not reported for so long is called silent.
 SILENT_MS: Final = 15_000
-#: Badges that are published; on an open broker anybody may make up names.
-_MOST_BADGES: Final = 64
+#: Teams that are published with their badges, or as missing; on an open broker anybody may make up names.
+_MOST_TEAMS: Final = 64
 #: Fields that a report has, too.
 _REPORTED: Final = tuple(each.name for each in fields(m.LeagueShown))
+_NOBODY: Final[Mapping[str, int]] = {}
 _NO_LEAGUE: Final = {each: getattr(m.LeagueShown(), each) for each in _REPORTED}
 
 
@@ -35,13 +36,15 @@ class Evening:
         shown: what is on.
     """
 
-    def __init__(self, now: int, stored: str = "", of_roster: Callable[[], Mapping[str, int]] = dict) -> None:
+    def __init__(
+        self, now: int, stored: str = "", of_roster: Callable[[], Mapping[str, int]] = lambda: _NOBODY
+    ) -> None:
         """Begin an evening, or go on with the one of the journal.
 
         Args:
             now: epoch ms.
             stored: its state as :attr:`text` was; empty for none.
-            of_roster: returns the badges that teams were given with their accounts.
+            of_roster: returns the badges that teams were given with their accounts, the same mapping until they change.
 
         Raises:
             WireError: the stored state cannot be read.
@@ -49,6 +52,7 @@ class Evening:
         self.shown = EVENING.read(stored.encode()) if stored else m.EveningShown(at=now)
         self._of_roster = of_roster
         self._reported_at = now  # a league has as long to report to a server that has come back
+        self._roster: Mapping[str, int] = {}  # of which :attr:`shown` has who is missing
 
     @property
     def text(self) -> str:
@@ -70,10 +74,12 @@ class Evening:
         return self._reported_at + SILENT_MS if self.shown.league_reports else None
 
     def pass_time(self, now: int) -> None:
-        """Note that a league has fallen silent."""
+        """Note that a league has fallen silent, and which teams of the roster have not come."""
         due = self.deadline()
         if due is not None and now >= due:
             self._change(now, silent=True)
+        if self._roster is not self._of_roster():
+            self._change(now)
 
     def begin_game(self, now: int) -> None:
         """Note that a game has begun at a table."""
@@ -83,7 +89,7 @@ class Evening:
     def list_teams(self, names: Iterable[str], now: int) -> None:
         """Give the teams that are new their badges."""
         given, new = self.shown.badges, [name for name in names if name not in self.shown.badges]
-        if not new or len(given) + len(new) > _MOST_BADGES:
+        if not new or len(given) + len(new) > _MOST_TEAMS:
             return
         known = self._of_roster()
         badges = Badges(given)
@@ -181,8 +187,16 @@ class Evening:
 
     def _change(self, now: int, **changed: Any) -> None:
         following = replace(self.shown, **changed)
+        following = replace(following, missing=self._missing(following))
         if following != self.shown:
             self.shown = replace(following, at=now)
+
+    def _missing(self, shown: m.EveningShown) -> tuple[str, ...]:
+        self._roster = self._of_roster()
+        if shown.phase_but_for_break is not Phase.ARRIVALS:
+            return ()
+        missing = tuple(sorted(self._roster.keys() - shown.badges.keys()))
+        return missing if len(shown.badges) + len(missing) <= _MOST_TEAMS else ()
 
 
 def _phase_of(league: m.LeagueShown) -> Phase:

@@ -23,7 +23,13 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, badges: Badge
     phase = newest.phase if newest.phase in _AT_ONCE else shown.phase
     resumes = shown.phase_but_for_break if phase is m.Phase.BREAK else None
     return {
-        "evening": {"phase": phase, "resumes": resumes, "silent": newest.silent, "at": shown.at},
+        "evening": {
+            "phase": phase,
+            "resumes": resumes,
+            "silent": newest.silent,
+            "at": shown.at,
+            "missing": list(newest.missing) if phase is m.Phase.ARRIVALS else [],
+        },
         "league": _league(shown, badges) if shown.name else None,
     }
 
