@@ -51,6 +51,7 @@ def _evening(evening: Mapping[str, Any]) -> Facts:
     facts |= rows_of(rows)
     if not evening["round"]:
         facts["here"] = frozenset(team for _, team, _ in rows)
+        facts["missing"] = frozenset(evening.get("missing", ()))
     facts["wins"] = frozenset((row["team"], row["games"], row["wins"]) for row in evening["rows"])
     if evening["round"]:
         facts["round"] = evening["round"]
@@ -266,8 +267,10 @@ def hall_read(window: Browser) -> Facts:
 def _words(seen: Mapping[str, Any]) -> Facts:
     """Return what the headline and the host's line say of the evening."""
     words = seen["headline"]
-    if words == "Break" or "There is a break" in seen["host"]:
-        return {"phase": "break", "paused": True}
+    for line in (seen["host"], words):
+        if (found := re.match(r"(?:There is a b|B)reak(?: in round (\d+)(?: of (\d+))?)?(?::|$)", line)) is not None:
+            of = {"round": int(found[1]), "rounds": found[2] and int(found[2])} if found[1] else {}
+            return {"phase": "break", "paused": True} | of
     if (found := re.fullmatch(r"Round (\d+)(?: of (\d+))?", words)) is not None:
         return {"round": int(found[1]), "rounds": int(found[2]), "paused": False}
     if (found := re.fullmatch(r"(.+) begins when the teams are here", words)) is not None:
@@ -290,9 +293,10 @@ def _roster(seen: Mapping[str, Any]) -> Facts:
     if league == "Final table":
         rows = [(*re.split(r"\. ?", each["teams"][0]), each["told"]) for each in seen["roster"]]
         return rows_of((int(place), team, float(told.split()[0])) for place, team, told in rows)
-    here = frozenset(each["name"] for each in seen["roster"])
-    if re.fullmatch(r"\d+ teams? here|Nobody is here yet", seen["count"]) and not seen["table"]:
-        return {"here": here}
+    missing = frozenset(each["name"] for each in seen["roster"] if each["told"] == "not here yet")
+    here = frozenset(each["name"] for each in seen["roster"]) - missing
+    if re.fullmatch(r"(\d+ of )?\d+ teams? here|Nobody is here yet", seen["count"]) and not seen["table"]:
+        return {"here": here, "missing": missing}
     return {f"{seen['table']} teams": here, f"{seen['table']} state": "lobby"}
 
 
@@ -306,7 +310,7 @@ def _game(at: str, seen: Mapping[str, Any]) -> Facts:
     facts: Facts = {f"{at} teams": frozenset([*tiles, *seen["fallen"]]), f"{at} state": seen["state"]}
     if (found := re.match(r"game (\d+)", seen["game"])) is not None:
         facts[f"{at} game"] = int(found[1])
-    if "The game is paused" in seen["headline"] or seen["headline"] == "Break":
+    if "The game is paused" in seen["headline"] or seen["headline"].startswith("Break"):
         facts[f"{at} paused"] = True
     if (found := re.fullmatch(r"(\S+) to fire \d+ shots?", seen["headline"])) is not None:
         facts[f"{at} to fire"] = found[1]
@@ -361,6 +365,11 @@ def host_read(window: Browser) -> Facts:
     facts["paused"] = line.startswith("break")
     if line.startswith("break"):
         facts["phase"] = "break"
+    absent = next(
+        (found[1] for need in seen["needs"] if (found := re.search(r"(\S.*?) ha(?:s|ve) not come yet", need))), ""
+    )
+    if re.search(r"before the first", line):
+        facts["missing"] = frozenset(filter(None, absent.split(", ")))
     for pattern, phase in (
         (r"before the first", "arrivals"),
         (r"is over, the next", "between"),

@@ -8,7 +8,7 @@ import { live } from "./live.js";
 import { play, toggle } from "./sound.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
-import { aiming, atZero, awaited, champions, eveningWords, hostLine, inLeague, news, outcome, ownLine, percents, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
+import { aiming, atZero, awaited, champions, eveningWords, hostLine, inLeague, inRound, news, outcome, ownLine, percents, progress, reason, spoken, trouble, victory, waiting } from "./words.js";
 
 const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
 const SPLASH_MS = 7_000;
@@ -62,7 +62,7 @@ function headline() {
   const { state, turn, last, winners, players, rules, withheld, game, evening, host } = picture;
   if (withheld) return [`Game ${game} is over`];
   if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
-  if (evening.phase === "break" && state !== "over" && !picture.tape) return ["Break"];
+  if (evening.phase === "break" && state !== "over" && !picture.tape) return [`Break${inRound(picture)}`];
   if (state === "lobby") return eveningWords(picture) || waiting(players, rules.fleet.length, picture.lobby);
   if (state === "over") return winners.length ? victory(picture) : [picture.aborted ? "The host has ended the game" : "The game is over"];
   if (host.paused && !picture.tape) return ["The game is paused"];
@@ -265,10 +265,11 @@ function fly(before) {
 // --- lobby -----------------------------------------------------------------------------------------------------------
 
 function drawLobby() {
-  const { players, rules, lobby, league } = picture;
+  const { players, rules, lobby, league, evening } = picture;
   const ships = rules.fleet.length;
   if (inLeague(picture)) return drawRound(league);
-  if (awaited(picture)) return drawArrivals(league.rows);
+  const missing = evening.missing.filter((name) => !players.some((player) => player.name === name));
+  if (awaited(picture)) return drawArrivals(league.rows, missing);
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   const needed = lobby?.players ? ` of ${lobby.players}` : "";
   say(find("roster-count"), players.length ? `${players.length}${needed} here, ${complete} complete` : needed ? `Nobody yet${needed}` : "Nobody is here yet");
@@ -276,24 +277,31 @@ function drawLobby() {
   const home = find("lobby").querySelector(players.length < (lobby?.players ?? 2) ? ".arrived" : ".invitation");
   if (join.parentElement !== home) home.append(join);
   document.querySelectorAll(".watch b, .join b").forEach(fit);
-  inColumns(players.length);
+  inColumns(players.length + missing.length);
   find("roster").classList.remove("matches");
-  fill(find("roster"), JSON.stringify(players.map(({ name, placed }) => [name, placed, ships])), () =>
-    players.map((player) => {
+  fill(find("roster"), JSON.stringify([players.map(({ name, placed }) => [name, placed, ships]), missing]), () => [
+    ...players.map((player) => {
       const placed = Math.min(ships, player.placed ?? 0);
       const done = placed >= ships;
       const told = make("span", "placed", done ? "ready" : `${placed}/${ships}`);
       return make("li", `team ${colourOf(player)}${done ? " complete" : ""}`, badge(player), nameOf(player.name), told);
     }),
-  );
+    ...missing.map(anAbsent),
+  ]);
 }
 
+const anAbsent = (name) => make("li", "team absent", nameOf(name), make("span", "placed", "not here yet"));
+
 // Who has come to a league that has not begun; its teams may be at other tables meanwhile.
-function drawArrivals(rows) {
-  say(find("roster-count"), rows.length ? `${counted(rows.length, "team")} here` : "Nobody is here yet");
-  inColumns(rows.length);
+function drawArrivals(rows, missing) {
+  const all = rows.length + missing.length;
+  say(find("roster-count"), rows.length ? `${missing.length ? `${rows.length} of ${all}` : rows.length} ${all === 1 ? "team" : "teams"} here` : "Nobody is here yet");
+  inColumns(all);
   find("roster").classList.remove("matches");
-  fill(find("roster"), JSON.stringify(["here", rows]), () => rows.map((team) => make("li", `team complete ${colourOf(team)}`, badge(team), nameOf(team.name))));
+  fill(find("roster"), JSON.stringify(["here", rows, missing]), () => [
+    ...rows.map((team) => make("li", `team complete ${colourOf(team)}`, badge(team), nameOf(team.name))),
+    ...missing.map(anAbsent),
+  ]);
 }
 
 // More than `most` lines stand in two columns, and many more in three or four.
@@ -416,7 +424,7 @@ function drawChances() {
 const clockTime = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 function drawTop() {
-  const { tables, table, tape, game, rules, state } = picture;
+  const { tables, table, tape, game, rules, state, trouble, withheld } = picture;
   const names = tables.map(([name]) => name);
   if (!names.includes(table)) names.push(table);
   const choice = find("table");
@@ -426,7 +434,7 @@ function drawTop() {
   say(find("game"), state && game ? `game ${game} · ${plain(rules.name)} ${rules.width} × ${rules.height}` : state ? `${plain(rules.name)} ${rules.width} × ${rules.height}` : "");
   say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}, over at ${clockTime(tape.ended)}` : "live");
   find("of").classList.toggle("late", Boolean(tape));
-  show(find("of"), Boolean(state));
+  show(find("of"), Boolean(state && (tape || !(trouble || withheld)))); // else what is shown is of a moment ago
   show(find("live"), !own && (asksLive() || Boolean(tape)));
   find("live").setAttribute("aria-pressed", asksLive());
   document.title = `Salvo: ${titleOf(table)}`;

@@ -171,11 +171,14 @@ const TROUBLES = {
 };
 export const trouble = (picture, away) => (away ? TROUBLES.away : TROUBLES[picture?.trouble] || "");
 
+// In which round of a league something is, if in any.
+export const inRound = ({ league }) => (league?.round && !league.over ? ` in round ${league.round}${league.rounds ? ` of ${league.rounds}` : ""}` : "");
+
 // What the host says to the room: the last line, and whether the table is paused.
 export function hostLine(picture) {
   if (!picture) return "";
   const { evening, host, league, state, tape } = picture;
-  const ofBreak = tape || state === "over" ? "There is a break: all games wait." : ""; // else it is the headline
+  const ofBreak = tape || state === "over" ? `There is a break${inRound(picture)}: all games wait.` : ""; // else it is the headline
   const paused = evening.phase === "break" ? ofBreak : host.paused && !tape ? "The host has paused the game." : "";
   const silent = evening.silent && league ? `${plain(league.name)} waits: its program does not answer. Games that are on go on.` : "";
   return [paused, silent, plain(host.text || "")].filter(Boolean).join(" ");
