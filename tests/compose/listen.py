@@ -1,6 +1,6 @@
 """Subscribe to topics at a broker, to all unless some are named, and print the topic of each message that comes.
 
-    python listen.py mqtt://USER:SECRET@HOST:PORT [FILTER ...]
+    SALVO_SECRET=... python listen.py mqtt://USER@HOST:PORT [FILTER ...]
 
 Ends with the reason as its last line when the broker refuses the account.
 """
@@ -15,7 +15,8 @@ from salvo.net.mqtt import Connection
 
 
 def main(url: str, filters: list[str]) -> None:
-    connection = Connection(url, f"listener-{os.getpid()}", clean_session=True)
+    password = os.environ.get("SALVO_SECRET")
+    connection = Connection(url, f"listener-{os.getpid()}", clean_session=True, password=password)
     connection.on_connect = lambda _: connection.subscribe(filters)
     try:
         while True:

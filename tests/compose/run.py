@@ -305,28 +305,22 @@ class Outside:
                 shown = json.loads(line)
                 self._secrets[shown["name"]] = shown["secret"]
 
-    def secret_file(self, name: str) -> Path:
-        path = self._folder / f"{name}.secret"
-        path.write_text(self._secrets[name])
-        return path
+    def url(self, user: str = "") -> str:
+        """Where the broker is, for a user."""
+        return f"{self._scheme}://{f'{user}@' if user else ''}127.0.0.1:{self._port}"
 
-    def url(self, user: str = "", secret: str | None = None) -> str:
-        """Where the broker is, for a user with its own secret or another one."""
-        if user and secret is None:
-            secret = self._secrets[user.partition(".")[0]]
-        account = f"{user}:{secret}@" if user else ""
-        return f"{self._scheme}://{account}127.0.0.1:{self._port}"
+    def environment_of(self, user: str, secret: str | None = None) -> dict[str, str]:
+        """The environment of a user's program, with its own secret or another one."""
+        return {**self._environment, "SALVO_SECRET": secret or self._secrets[user.partition(".")[0]]}
 
-    def salvo(self, *words: str, check: bool = False) -> str:
-        return sh(*self._used.inside, SALVO, *words, check=check, env=self._environment)
-
-    def health(self, url: str) -> str:
+    def health(self, user: str = "", secret: str | None = None, url: str = "") -> str:
         """Ask whether the server is online; there is no roster here whose account could help."""
-        nobody = () if "@" in url else ("--roster", str(self._folder / "none"))
-        return self.salvo("health", url, *nobody)
+        nobody = () if user else ("--roster", str(self._folder / "none"))
+        environment = self.environment_of(user, secret) if user else self._environment
+        return sh(*self._used.inside, SALVO, "health", url or self.url(user), *nobody, check=False, env=environment)
 
-    def is_refused(self, url: str) -> bool:
-        return "refused the connection" in self.health(url)
+    def is_refused(self, user: str = "", secret: str | None = None, url: str = "") -> bool:
+        return "refused the connection" in self.health(user, secret, url)
 
     def retained(self, topic: str) -> str:
         """What an onlooker reads on a topic; empty when there is nothing."""
@@ -363,7 +357,8 @@ class Outside:
         return True
 
     def listen(self, user: str = "", *filters: str) -> subprocess.Popen[str]:
-        return self._start([PYTHON, str(ROOT / "tests" / "compose" / "listen.py"), self.url(user), *filters])
+        words = [PYTHON, str(ROOT / "tests" / "compose" / "listen.py"), self.url(user), *filters]
+        return self._start(words, self.environment_of(user) if user else None)
 
     def play_without_login(self, name: str) -> subprocess.Popen[str]:
         client = ROOT / "examples" / "spec_client_40_lines.py"
@@ -426,7 +421,7 @@ def roster(used: Engine, *words: str) -> str:
 def add_teams(used: Engine, outside: Outside) -> None:
     """Add two teams, and wait until they could play."""
     outside.learn(roster(used, "add", "red", "blue", "--json"))
-    wait_for("online", lambda: outside.health(outside.url("red.2")).startswith("online"))
+    wait_for("online", lambda: outside.health("red.2").startswith("online"))
 
 
 def kill_server(used: Engine) -> None:
@@ -474,16 +469,16 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
         assert not roots(used), roots(used)
     with steps.step("who has no name is refused, over WebSocket too"):
         for url in (outside.url(), "ws://127.0.0.1:9001/mqtt"):
-            assert outside.is_refused(url), outside.health(url)
+            assert outside.is_refused(url=url), outside.health(url=url)
     with steps.step("docker compose exec server salvo teams add red blue, while it runs"):
         outside.learn(roster(used, "add", "red", "blue", "green", "--json"))
         outside.learn(roster(used, "add", "hall", "--role", "watcher", "--json"))
         assert "salvo join mqtt://localhost:1883 bot.py" in roster(used, "add", "grey")  # not the server's listener
         roster(used, "remove", "grey")
-        wait_for("online", lambda: outside.health(outside.url("hall.2")).startswith("online"))
-        print("    " + outside.health(outside.url("hall.2")).strip())
+        wait_for("online", lambda: outside.health("hall.2").startswith("online"))
+        print("    " + outside.health("hall.2").strip())
     with steps.step("a wrong password is refused"):
-        assert outside.is_refused(outside.url("red", "wrong")), outside.health(outside.url("red", "wrong"))
+        assert outside.is_refused("red", "wrong"), outside.health("red", "wrong")
     with steps.step("a team that is struck off is gone, and does not come back"):
         green = outside.listen("green")
         assert green.stdout is not None
@@ -491,7 +486,7 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
         roster(used, "remove", "green")
         # Refused for a minute, it gives up: a broker that has just started may not have all accounts yet.
         assert green.communicate(timeout=180)[0].splitlines()[-1] == "not_authorised"
-        assert outside.is_refused(outside.url("green"))
+        assert outside.is_refused("green")
     with steps.step("red and blue play with the secrets that were shown; blue's screen is given nothing of red's"):
         screens = {name: outside.listen(f"{name}.1") for name in ("red", "blue")}
         print("    " + outside.play(outside.join("red"), outside.join("blue")))
@@ -509,7 +504,7 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
             in fetched(used, "http://127.0.0.1:9464/metrics").splitlines()
         )
     with steps.step("salvo doctor, from outside with a team's viewer"):
-        tell_doctor(outside.salvo(*doctor(used, outside), check=True))
+        tell_doctor(sh(*doctor(used), env=outside.environment_of("red")))
     with steps.step("salvo doctor, in the server's container"):
         tell_doctor(used.compose("exec", "-T", "server", "salvo", "doctor"))
 
@@ -537,12 +532,11 @@ def closed_topics(seen: Iterable[str]) -> set[str]:
     return {topic for topic, row in rows.items() if row.reader is not topics.Reader.EVERYBODY}
 
 
-def doctor(used: Engine, outside: Outside) -> list[str]:
+def doctor(used: Engine) -> list[str]:
     """The command, by an address that is not the machine's own, as from another one."""
     [network] = used.docker("network", "ls", "-q", "--filter", f"name={PROJECT}_default").split()
     gateway = json.loads(used.docker("network", "inspect", network))[0]["IPAM"]["Config"][0]["Gateway"]
-    secret = outside.secret_file("red").read_text()
-    return ["doctor", f"mqtt://red.1:{secret}@{gateway}:1883"]
+    return [*used.inside, SALVO, "doctor", f"mqtt://red.1@{gateway}:1883"]
 
 
 def tell_doctor(answer: str) -> None:
@@ -575,10 +569,10 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
         wait_for("the next lobby", lambda: state() == "lobby")
         used.compose("down")
         go_up(used, "broker")
-        assert "is offline" in outside.health(outside.url("red.1")), outside.health(outside.url("red.1"))
+        assert "is offline" in outside.health("red.1"), outside.health("red.1")
         assert state() == "lobby"
-        for url in (outside.url(), outside.url("green"), outside.url("red", "wrong")):
-            assert outside.is_refused(url), outside.health(url)
+        for user, secret in (("", None), ("green", None), ("red", "wrong")):
+            assert outside.is_refused(user, secret), outside.health(user, secret)
     with steps.step("all up: roster and identity have survived, and red and blue play with their old secrets"):
         go_up(used)
         assert [line.split()[0] for line in roster(used, "list").splitlines()] == ["red", "blue", "hall"]
@@ -759,12 +753,12 @@ def show_tls(used: Engine, steps: Steps, folder: Path, certificates: Path) -> No
     try:
         with steps.step("deploy/tls.yml: broker and server become healthy, nobody comes in without TLS"):
             go_up(used)
-            answer = outside.health("mqtt://127.0.0.1:1883")
+            answer = outside.health(url="mqtt://127.0.0.1:1883")
             assert "speaks TLS only" in answer, answer
-            assert outside.is_refused(outside.url())
+            assert outside.is_refused()
         with steps.step("deploy/tls.yml: red and blue play"):
             add_teams(used, outside)
-            print("    " + outside.health(outside.url("red.2")).strip())
+            print("    " + outside.health("red.2").strip())
             print("    " + outside.play(outside.join("red"), outside.join("blue")))
         with steps.step("deploy/tls.yml: the web front is at https://127.0.0.1:8080/, and sees the table"):
             assert fetched(used, "https://127.0.0.1:8080/healthz", certificates / "ca.pem").strip() == "ok"
@@ -801,10 +795,10 @@ def show_evening(used: Engine, steps: Steps, folder: Path, certificates: Path, *
             csv = ("--csv", "/evening/teams.csv")
             outside.learn(roster(used, "add", *csv, "--json", "--cards", "/var/lib/salvo/cards.html"))
             outside.learn(roster(used, "rotate", *(f"team{number}" for number in range(1, 6)), "desk", "--json"))
-            used.compose("cp", "server:/var/lib/salvo/cards.html", str(where))
+            used.docker("cp", f"{used.container('server')}:/var/lib/salvo/cards.html", str(where))
             assert "team5" in (where / "cards.html").read_text()
         with steps.step(f"{name}: five teams play its round, and the table is there"):
-            wait_for("online", lambda: outside.health(outside.url("team1.2")).startswith("online"))
+            wait_for("online", lambda: outside.health("team1.2").startswith("online"))
             for number in range(1, 6):
                 outside.play_on(f"team{number}")
             wait_for("the teams are here", lambda: outside.begin_round("desk"))
@@ -825,8 +819,8 @@ def show_open(used: Engine, steps: Steps, folder: Path) -> None:
     try:
         with steps.step("SALVO_PROFILE=open: broker and server become healthy, and any client comes in"):
             go_up(used)
-            wait_for("online", lambda: outside.health(outside.url()).startswith("online"))
-            print("    " + outside.health(outside.url()).strip())
+            wait_for("online", lambda: outside.health().startswith("online"))
+            print("    " + outside.health().strip())
         with steps.step("the client of 40 lines plays without a login, an explorer watches, a thief gets nothing"):
             explorer = outside.listen()
             thief = outside.listen("", "/game/request_participation", "/players/+/fire", "/players/+/ships/+/place")
