@@ -1,8 +1,9 @@
 """Whether each annex can be deleted: ``make annexes``.
 
-In a copy of the project the annex's folder, its tests, its page in docs/ and its blocks in pyproject.toml and
-docker-compose.yml are removed; then formatter, linter, types, import contracts and the quick tests that remain have to
-pass, and its commands are gone. The documents' own tests are left out: they describe the whole.
+In a copy of the project the annex's folder, its tests and those of others that import it, its page in docs/ and its
+blocks in pyproject.toml and docker-compose.yml are removed; then formatter, linter, types, import contracts and the
+quick tests that remain have to pass, and its commands are gone. The documents' own tests are left out: they describe
+the whole.
 """
 
 from __future__ import annotations
@@ -55,9 +56,11 @@ class Copy:
     def _remove(self, tests: str, page: str) -> tuple[int, int]:
         listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
         gone = tuple(f"{path}/" for path in (f"server/{self._annex}", tests))
+        names = [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+        using = users_of(self._annex, [name for name in names if re.match(r"tests/.*\.py$", name)])
         lines = found = 0
-        for name in listed.stdout.splitlines():
-            if name in (page, *OF_THE_WHOLE) or not (ROOT / name).is_file():
+        for name in names:
+            if name in (page, *OF_THE_WHOLE) or (name in using and not name.startswith(gone)):
                 continue
             if name.startswith(gone):
                 text = (ROOT / name).read_text() if name.endswith(".py") else ""
@@ -118,6 +121,19 @@ class Copy:
         """Run the formatter or linter, a program of this environment."""
         ruff = Path(sysconfig.get_path("scripts")) / "ruff"
         return subprocess.run([ruff, *words, "."], cwd=self._folder, capture_output=True, text=True, check=False)
+
+
+def users_of(package: str, names: list[str]) -> set[str]:
+    """Return the tests that import a package, or a module of the tests that does."""
+    texts = {name: (ROOT / name).read_text() for name in names}
+    found: set[str] = set()
+    modules = [package]
+    while modules:
+        imports = re.compile(rf"^ *(?:from|import) (?:{'|'.join(map(re.escape, modules))})\b", re.MULTILINE)
+        new = {name for name, text in texts.items() if name not in found and imports.search(text)}
+        found |= new
+        modules = [name.removeprefix("tests/").removesuffix(".py").replace("/", ".") for name in new]
+    return found
 
 
 def commands(helped: str) -> set[str]:
