@@ -81,7 +81,7 @@ class Frame:
     Attributes:
         turn: how many turns have ended; 0 before the first.
         at: when that was, epoch ms.
-        clock: milliseconds since the first turn began.
+        clock: milliseconds since the first turn began, without a host's breaks.
         allowed: how many shots the salvo could have had.
         result: what came of it; None before the first.
         fired: its shots, where the onlooker knows them, and what is known of each.
@@ -167,13 +167,20 @@ class Onlooker(ABC):
         self._next = Frame(0, 0, 0, 0, None, (), (), "", 0, {})
         self._resolved = False
         self._begun_at: int | None = None
+        self._paused = False
+        self._breaks = 0  # ms since then
         self._notes: list[str] = []
         self._removed: set[str] = set()
         self._allowed: dict[int, int] = {}  # shots by turn
 
     def receive(self, at: int, news: Iterable[News]) -> None:
         """Take in the news of a time, epoch ms."""
-        self._next = replace(self._next, at=at, clock=at - (at if self._begun_at is None else self._begun_at))
+        if self._begun_at is None:
+            clock = 0
+        else:
+            self._breaks += at - self._next.at if self._paused else 0
+            clock = at - self._begun_at - self._breaks
+        self._next = replace(self._next, at=at, clock=clock)
         hosted = False
         for announcement in news:
             hosted = hosted or isinstance(announcement, m.HostActed)
@@ -214,6 +221,7 @@ class Onlooker(ABC):
                 pass
 
     def _host_acted(self, acted: m.HostActed) -> None:
+        self._paused = acted.paused
         if self._begun_at is None:
             return
         self._notes.append(str(acted))

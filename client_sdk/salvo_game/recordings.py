@@ -59,7 +59,8 @@ class RecordedCourse(NamedTuple):
         winners: once it is over; several after a tie, none of an aborted game.
         places: by player, once it is over.
         turns: how many salvos there were.
-        began, ended: when the first turn began and when the last salvo was resolved, epoch ms; 0 before.
+        began: when the first turn began, epoch ms; 0 before.
+        played_ms: from then to the last salvo, without a host's breaks.
         check: the game's checksum when it was won or aborted, shortened; the same wherever the game is recorded.
     """
 
@@ -69,7 +70,7 @@ class RecordedCourse(NamedTuple):
     places: Mapping[str, int] = {}
     turns: int = 0
     began: int = 0
-    ended: int = 0
+    played_ms: int = 0
     check: str = ""
 
 
@@ -79,24 +80,27 @@ def course_of(steps: Iterable[tuple[int, Iterable[m.Announcement], str]]) -> Rec
     Args:
         steps: of each its time, epoch ms, what was announced, and the game's checksum after it.
     """
-    table, began, ended, check = TableState(), 0, 0, ""
+    table, began, played, check = TableState(), 0, 0, ""
+    breaks, before = 0, 0
     for at, announcements, checksum in steps:
+        breaks += at - before if table.paused else 0
+        before = at
         for announcement in announcements:
             if isinstance(announcement, m.TableReset):
                 break  # what follows belongs to the next lobby
             table.apply(announcement)
             match announcement:
                 case m.StateChanged(m.State.TURN):
-                    began = at
+                    began, breaks = at, 0
                 case m.SalvoResolved():
-                    ended = at
+                    played = at - began - breaks
                 case m.GameWon():
                     check = checksum
                 case _:
                     pass
     game, state = table.game, table.state or m.State.LOBBY
     places = {} if game.won is None else {name: stats.place for name, stats in game.stats.items()}
-    return RecordedCourse(table.names, state, game.winners, places, game.last_turn, began, ended, check)
+    return RecordedCourse(table.names, state, game.winners, places, game.last_turn, began, played, check)
 
 
 def open_recordings(where: str, table: str | None = None, game: int | None = None) -> Recording | JournalGames:

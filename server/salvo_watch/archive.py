@@ -45,7 +45,7 @@ class Entry(NamedTuple):
         at: when the first turn began, epoch ms; of what cannot be read, when it was written.
         players: by place.
         winners: several after a tie, none of an aborted game.
-        duration_ms: from the first turn to the last salvo.
+        duration_ms: from the first turn to the last salvo, without a host's breaks.
         name: of the file or the journal, without its folder.
         trouble: the error's code where the game cannot be read: of the rest only ``at`` and ``name`` are known then.
     """
@@ -321,7 +321,7 @@ def _read(new: _Indexed) -> _Indexed:
         players=tuple(players),
         winners=course.winners,
         turns=course.turns,
-        duration_ms=course.ended - course.began,
+        duration_ms=course.played_ms,
         rules=header.rules.book.name,
         name=new.name,
     )

@@ -58,6 +58,27 @@ def test_the_last_frame_of_an_aborted_game_has_no_winner_and_nobody_to_fire(game
         assert "winner" not in text
 
 
+def test_a_hosts_break_counts_neither_in_the_list_nor_in_a_replay(tmp_path: Path) -> None:
+    played, hour = Played("a break", SMALL).lobby(), 3_600_000
+    for number, turn in enumerate(("before the break", "after it")):
+        current = played.table.referee.current
+        assert current is not None, turn
+        played.shot(next(name for name in played.names if name != current.name), number + 1, 3)
+        if not number:
+            played.do(m.HostCommand("desk", m.HostAction.PAUSE))
+            played.do(m.HostCommand("desk", m.HostAction.EXTEND, seconds=60), played.at + hour)
+            played.do(m.HostCommand("desk", m.HostAction.RESUME), played.at + hour)
+    played.do(ABORT)
+    write_transcript(tmp_path / "game-1.jsonl", played.header, played.steps)
+    archive = Archive([tmp_path], rest=0)
+    archive.look(None)
+    [entry] = archive.listed
+    assert 0 < entry.duration_ms < 1000
+    clocks = [frame.clock for frame in Replay("game", played.header, played.steps).frames(REFEREE)]
+    assert clocks == sorted(clocks)
+    assert clocks[-1] < 1000
+
+
 def test_nobody_has_a_place_in_an_aborted_game(game: Played) -> None:
     shown = [each.place for each in game.steps[-1].announcements if isinstance(each, m.PlayerStats)]
     assert shown == [0, 0]
