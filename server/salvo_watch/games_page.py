@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 
 from salvo import messages as m
 from salvo.badges import Badges
+from salvo.messages.standings import LeagueStanding
 from salvo_display import replay_text
-from salvo_display.web_page import house_style, team_style, text_of
+from salvo_display.web_page import house_style, text_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 from salvo_watch.archive import Entry, Query
@@ -80,7 +81,7 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
 def site_list(listed: Sequence[Entry], badges: Badges | None = None, leagues: Sequence[m.EveningShown] = ()) -> str:
     """Return the first page of a site of games, which begins with the leagues that were played, the latest first."""
     badges = badges or Badges()
-    style = house_style() + team_style() + text_of("games_page.css", "salvo_watch")
+    style = house_style() + text_of("games_page.css", "salvo_watch")
     script = text_of("games_page.js", "salvo_watch")
     return _page(
         listed,
@@ -90,7 +91,9 @@ def site_list(listed: Sequence[Entry], badges: Badges | None = None, leagues: Se
         policy=policy(style, script),
         title=leagues[0].name if leagues else TITLE,
         links=[],
-        leagues=[(league, _podium(league), badges.of(row.team for row in league.rows)) for league in leagues],
+        leagues=[
+            (league, _podium(league), _rows(league), badges.of(row.team for row in league.rows)) for league in leagues
+        ],
         served=False,
         query=Query(),
         count=len(listed),
@@ -104,7 +107,15 @@ def site_list(listed: Sequence[Entry], badges: Badges | None = None, leagues: Se
 def _podium(league: m.EveningShown) -> list[tuple[int, str, str]]:
     """Return the best three places of a league that is over, with points in words."""
     best = [row for row in league.rows if row.place <= 3][:_MOST_ON_PODIUM] if league.over else []
-    return [(row.place, row.team, f"{round(row.points / 1000, 2):g} points") for row in best]
+    return [(row.place, row.team, f"{_points(row)} points") for row in best]
+
+
+def _rows(league: m.EveningShown) -> list[tuple[int, str, list[object]]]:
+    return [(row.place, row.team, [_points(row), row.games, row.wins]) for row in league.rows]
+
+
+def _points(row: LeagueStanding) -> str:
+    return f"{round(row.points / 1000, 2):g}"
 
 
 def note_page(

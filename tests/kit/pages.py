@@ -74,7 +74,7 @@ def rude_game() -> Replay:
 
 def badges_on(page: str) -> dict[str, Badge]:
     """Return the badges that a page draws beside names, and make sure that it draws one of each name only."""
-    drawn = r'class="badge c(\d+)"[^>]*><use href="#e(\d+)"/></svg>\s*(?:<(?:span|b)>)?([\w-]+)'
+    drawn = r'class="badge c(\d+)"[^>]*><use href="#e(\d+)"/></svg>\s*(?:<[^>]+>)*([\w-]+)'
     found = {(name, Badge(int(colour), int(emblem))) for colour, emblem, name in re.findall(drawn, page)}
     badges = dict(found)
     assert len(found) == len(badges), found

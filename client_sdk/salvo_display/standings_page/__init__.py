@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Final
 
 from salvo.badges import Badges
 from salvo_display.replay_text import when as time_of
-from salvo_display.web_page import emblems, team_style
+from salvo_display.web_page import emblems, team_style, text_of
 from salvo_display.web_page.rendering import policy, render
 from salvo_game.standings.chronicle import Standings
+from salvo_game.standings.points_and_ratings import Score
 
 #: Teams of whom each has a column in the open, and of whom there is one at all.
 _FEW: Final = 8
@@ -29,6 +29,9 @@ def page(standings: Standings, title: str, given: Mapping[str, int] | None = Non
     """
     rows, style = standings.ranked(), page_style()
     badges = Badges(given).of(row.name for row in rows)
+    ties = [("tied", "")] if any(row.ties for row in rows) else []
+    columns = [("points", ""), ("games", "less"), ("won", ""), *ties, ("lost", ""), ("hits of shots", "less")]
+    columns += [("opponents' points", "less"), ("rating", ""), ("95%", "less")]
     podium = [(row.place, row.name, f"{round(row.points, 2):g} points") for row in rows if row.place <= 3]
     return render(
         "salvo_display/standings_page/page.html.j2",
@@ -39,6 +42,8 @@ def page(standings: Standings, title: str, given: Mapping[str, int] | None = Non
         emblems=emblems(badges.values()),
         standings=standings,
         rows=rows,
+        columns=columns,
+        table=[(row.place, row.name, _figures(row, ties=bool(ties))) for row in rows],
         across=rows[:_MOST_ACROSS],
         meetings=standings.meetings,
         few=len(rows) <= _FEW,
@@ -48,6 +53,15 @@ def page(standings: Standings, title: str, given: Mapping[str, int] | None = Non
     )
 
 
+def _figures(row: Score, *, ties: bool) -> list[object]:
+    rating = row.rating
+    return [
+        *(f"{round(row.points, 2):g}", row.games, row.wins, *([row.ties] if ties else []), row.losses),
+        *(f"{row.hits} of {row.shots}", f"{round(row.opposition, 2):.10g}"),
+        *(f"{rating.mu:.2f}", f"{rating.low:.2f}..{rating.high:.2f}"),
+    ]
+
+
 def page_style() -> str:
     """Return the style of pages with standings."""
-    return files(__package__).joinpath("page.css").read_text(encoding="utf-8") + team_style()
+    return team_style() + text_of("page.css", __package__)

@@ -13,19 +13,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from itertools import accumulate
+from posixpath import dirname, join
 from typing import Any, Final, NamedTuple
 
 from salvo.badges import Badge, Badges
 from salvo.rules import Ending, RuleBook, ShipClass
 from salvo_display import replay_text
-from salvo_display.boards.colours import COLOURS, css
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Frame, Onlooker, Replay
 from salvo_display.web_page import drawing
-from salvo_display.web_page.moves import Aim, Move, Ship, moves_of, numbers, tells_sinkings
-from salvo_display.web_page.rendering import policy, render
+from salvo_display.web_page.moves import Aim, Move, Ship, moves_of, numbers, strengths, tells_sinkings
+from salvo_display.web_page.rendering import policy, render, shortened
 
-_VARIABLES: Final = {Mark.BLANK: "water", Mark.SHIP: "ship", Mark.HIT: "hit", Mark.MISS: "miss", Mark.FIRED: "fired"}
 _SYMBOL: Final = re.compile(r'<symbol id="(e\d+)".*?</symbol>\n?', re.DOTALL)
 #: Salvos a second that the page offers, and how long the longest game may take at the one that it begins with.
 _SPEEDS: Final = (0.5, 1, 2, 4, 8, 16, 32)
@@ -36,7 +35,19 @@ _MOST_THAT_FIT: Final = 12
 _MAX_NOTES: Final = 5
 #: Players on the podium: of a tie of thirty the table tells.
 _MAX_PODIUM: Final = 8
-_LEGEND: Final = ((Mark.HIT, "hit"), (Mark.MISS, "miss"), (Mark.FIRED, "fired at, hit or miss not told"))
+#: Letters of a name that a list of shots has.
+_WHOLE: Final = 16
+#: What the legend says of which cells.
+_LEGEND: Final = (
+    ("aa", "ship"),
+    ("aA", "hit"),
+    ("AA", "sunk"),
+    ("*", "miss"),
+    ("?", "fired at, hit or miss not told"),
+)
+#: Of a script: comments, and what other modules use.
+_LEFT_OUT: Final = re.compile(r"^\s*//.*\n|^export ", re.MULTILINE)
+_IMPORT: Final = re.compile(r'^import (?:.* from )?"\./(.+)";\n', re.MULTILINE)
 
 
 class Setting(NamedTuple):
@@ -67,7 +78,7 @@ def html_page(replay: Replay, view: str = REFEREE, turn: int = 0, setting: Setti
         ReplayError: ``unknown_view``, ``unknown_turn`` or ``not_begun``.
     """
     replay.frame(view, turn)
-    page, style, script = _Page(replay, view), house_style(), text_of("static/timed.js") + text_of("page.js")
+    page, style, script = _Page(replay, view), house_style(), joined("page.js")
     setting = setting or Setting()
     badges = (setting.badges or Badges()).of(page.names)
     return render(
@@ -115,9 +126,14 @@ class _Page:
 
     # --- boards ---------------------------------------------------------------------------------------------------
 
-    def legend(self) -> list[tuple[str, str]]:
-        marks = {mark for sea in self._last.seas.values() for mark in sea.marks}
-        return [(drawing.SYMBOLS[mark], word) for mark, word in _LEGEND if mark in marks]
+    def legend(self) -> list[tuple[str, dict[str, str], str]]:
+        """Return of each kind of mark the cells, their drawing and words."""
+        there = "".join(drawing.cells_of(sea.marks, None) for sea in self._last.seas.values())
+        told = [(cells, word) for cells, word in _LEGEND if cells[0].isalpha() or cells in there]
+        return [
+            *((cells, drawing.board(cells, len(cells)), word) for cells, word in told),
+            (".", drawing.board(".", 1, [0]), "shot of this salvo"),
+        ]
 
     def boards(self) -> Iterator[dict[str, Any]]:
         for seat, (name, sea) in enumerate(self._last.seas.items()):
@@ -129,7 +145,7 @@ class _Page:
                 "sea": sea,
                 "place": place,
                 "badge": "" if not place else "winner" if name == self._last.winner else f"place {place}",
-                "picture": drawing.board(self.book, sea.marks, fleet, sunk, late=name in self.seen.revealed),
+                "paths": drawing.board(drawing.cells_of(sea.marks, fleet), self.book.grid.width),
                 "afloat": len(self.book.fleet) - len(sunk),
                 "fleet": self._fleet(name, sunk),
             }
@@ -157,7 +173,7 @@ class _Page:
         for seat, cell, mark in aims:
             outcome = " hit" if mark is Mark.HIT else ""
             by_seat.setdefault(seat, []).append(self.book.grid.name(cell) + outcome)
-        return "; ".join(f"{self.names[seat]} {', '.join(cells)}" for seat, cells in by_seat.items())
+        return "; ".join(f"{shortened(self.names[seat], _WHOLE)} {', '.join(cells)}" for seat, cells in by_seat.items())
 
     def _news(self, move: Move) -> list[str]:
         ships = [f"sinks {self.names[seat]}'s {self.book.fleet[ship].name}" for seat, ship in move.sunk]
@@ -183,19 +199,11 @@ class _Page:
     def turning_point(self) -> tuple[int, str] | None:
         """Return the salvo since which the winner was ahead, and it in words; None without a single winner.
 
-        Who is ahead has most cells of its own not hit, or by the rules most points. Only the referee sees that.
+        Who is ahead is strongest (:func:`strengths`).
         """
-        last = self._last
-        if not last.winner or not all(name in self.seen.fleets for name in self.names):
+        last, strength = self._last, strengths(self.seen)
+        if not last.winner or not strength:
             return None
-        sizes = {name: len(fleet.cells) for name, fleet in self.seen.fleets.items()}
-        strength = [
-            {
-                name: sea.hits if self.goal is not None else 0 if sea.out else sizes[name] - sea.marks.count(Mark.HIT)
-                for name, sea in frame.seas.items()
-            }
-            for frame in self.seen.frames
-        ]
         ahead = [one[last.winner] > max(one[name] for name in self.names if name != last.winner) for one in strength]
         if not ahead[-1]:
             return None
@@ -242,14 +250,13 @@ def _first_speed(book: RuleBook, players: int) -> float:
 
 
 def house_style() -> str:
-    """Return how pages of games look, with the house's colours of marks and of teams."""
-    palette = ":root{" + "".join(f"--{name}:{css(COLOURS[mark])};" for mark, name in _VARIABLES.items()) + "}\n"
-    return palette + text_of("page.css") + team_style()
+    """Return how pages of games look."""
+    return team_style() + text_of("static/boards.css") + text_of("page.css")
 
 
 def team_style() -> str:
-    """Return how teams look: their colours, lines and places."""
-    return text_of("static/badges.css") + text_of("podium.css")
+    """Return how teams look: their colours, lines and places, on the house's colours."""
+    return text_of("static/colours.css") + text_of("static/badges.css") + text_of("teams.css")
 
 
 def emblems(badges: Iterable[Badge]) -> str:
@@ -261,6 +268,24 @@ def emblems(badges: Iterable[Badge]) -> str:
 def text_of(name: str, package: str = __name__) -> str:
     """Return a style, a script or a drawing of a package, this one by default."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def joined(name: str) -> str:
+    """Return a script of this package with the modules that it imports before it: one module, for a page of one file.
+
+    Their names are in one scope: a module imports others by their own names, and no two define the same.
+    """
+    modules: dict[str, str] = {}
+
+    def take(name: str) -> None:
+        if name not in modules:
+            text = text_of(name)
+            for imported in _IMPORT.findall(text):
+                take(join(dirname(name), imported))
+            modules[name] = _LEFT_OUT.sub("", _IMPORT.sub("", text))
+
+    take(name)
+    return "".join(modules.values())
 
 
 def _notes(notes: Sequence[str]) -> str:

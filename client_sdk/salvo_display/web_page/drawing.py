@@ -1,19 +1,21 @@
-"""Computes the pictures of a page: boards with their ships and shots, and the chart of a game.
+"""Computes the pictures of a page: boards as boards.js draws them, and the chart of a game.
 
-``drawing.html.j2`` draws them. All lengths are SVG units. A cell of a board is 10 of them wide; its column x,
-counted from 1, begins at 10 x, and its row likewise.
+``drawing.html.j2`` draws them. All lengths are SVG units. A cell of a board is 10 of them wide; the first one is at 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from salvo.rules import Fleet, Orientation, RuleBook
+from salvo.rules import Fleet
 from salvo_display.boards.marks import Mark
+from salvo_display.replay import ship_letter
+from salvo_display.web_page.rendering import shortened
 
-#: By mark, the id of its symbol in symbols.svg.
-SYMBOLS: Final = {Mark.HIT: "h", Mark.MISS: "m", Mark.FIRED: "f"}
+#: By mark, how a cell is written on which no ship is known.
+_LETTERS: Final[Mapping[str, str]] = {Mark.HIT: "!", Mark.MISS: "*", Mark.FIRED: "?"}
 
 
 class Plot(NamedTuple):
@@ -26,7 +28,7 @@ class Plot(NamedTuple):
 
     left: int = 22
     width: int = 240
-    right: int = 82
+    right: int = 88
     top: int = 10
     height: int = 100
     bottom: int = 22
@@ -37,47 +39,67 @@ class Plot(NamedTuple):
 _PLOT: Final = Plot()
 #: Line height of the names at the right of the chart, SVG units.
 _LINE_HEIGHT: Final = 11
-#: Characters of a name that fit there.
-_MAX_CHARACTERS: Final = 13
 
 
-class Board(NamedTuple):
-    """What is drawn on a board, as SVG elements; they have no text from players, so nothing needs escaping.
-
-    Attributes:
-        shots: a symbol for each cell that was shot at.
-        ships: empty if they may not be shown.
-        wrecks: the sunk ones among the ships.
-        late: whether the ships appear only at the end of the game.
-    """
-
-    shots: str
-    ships: str
-    wrecks: str
-    late: bool
-
-
-def board(book: RuleBook, marks: str, fleet: Fleet | None, sunk: Sequence[int], *, late: bool) -> Board:
-    """Return a board as it is at the end.
+def cells_of(marks: str, fleet: Fleet | None) -> str:
+    """Return a board as boards.js takes it, one letter a cell: a ship's own, upper-case where it was hit.
 
     Args:
         marks: one :class:`Mark` per cell, row by row.
         fleet: where its ships are; None if they may not be shown.
-        sunk: numbers of the sunk ships in the ruleset's fleet.
-        late: see :class:`Board`.
     """
-    struck = ((book.grid.xy(cell), SYMBOLS[Mark(mark)]) for cell, mark in enumerate(marks) if mark in SYMBOLS)
-    shots = "".join(f'<use href="#{symbol}" x="{10 * x}" y="{10 * y}"/>' for (x, y), symbol in struck)
-    hulls = [] if fleet is None else [_hull(fleet, number) for number in range(len(book.fleet))]
-    wrecks = [hulls[number] for number in sunk] if hulls else []
-    return Board(shots, "".join(hulls), "".join(wrecks), late)
+    ships = bytes(len(marks)) if fleet is None else fleet.board
+    return "".join(_cell(mark, ship) for mark, ship in zip(marks, ships, strict=True))
 
 
-def _hull(fleet: Fleet, number: int) -> str:
-    place, long = fleet.placements[number], 10 * fleet.book.fleet[number].length - 1
-    wide, high = (long, 9) if place.orientation is Orientation.HORIZONTAL else (9, long)
-    at = f'x="{10 * place.x + 0.5:g}" y="{10 * place.y + 0.5:g}"'
-    return f'<rect data-ship="{number}" {at} width="{wide}" height="{high}" rx="4"/>'
+def _cell(mark: str, ship: int) -> str:
+    if not ship:
+        return _LETTERS.get(mark, ".")
+    return ship_letter(ship - 1).upper() if mark == Mark.HIT else ship_letter(ship - 1)
+
+
+def board(cells: str, width: int, latest: Iterable[int] = ()) -> dict[str, str]:
+    """Return the path data of a board by class, in the order in which boards.js draws them.
+
+    Args:
+        cells: see :func:`cells_of`.
+        latest: the cells of the last salvo.
+    """
+    ships: dict[str, list[int]] = {}
+    paths = dict.fromkeys(("ships", "rings", "wrecks", "hits", "crosses", "misses", "unknown", "grid", "latest"), "")
+    for cell, letter in enumerate(cells):
+        x, y = _middle(cell, width)
+        if letter.isalpha():
+            ships.setdefault(letter.lower(), []).append(cell)
+        if letter == "!" or letter.isupper():
+            paths["hits"] += f"M{x} {y}h0"
+            paths["crosses"] += f"M{x - 2} {y - 2}l4 4m0-4l-4 4"
+        elif letter == "*":
+            paths["misses"] += f"M{x} {y}h0"
+        elif letter == "?":
+            paths["unknown"] += f"M{x} {y - 2.4:g}l2.4 2.4l-2.4 2.4l-2.4-2.4z"
+    for at in ships.values():
+        sunk = all(cells[cell].isupper() for cell in at)
+        for name in ("rings", "wrecks") if sunk else ("ships",):
+            paths[name] += _hull(at, width)
+    wide, high = 10 * width, 10 * (len(cells) // width)
+    paths["grid"] = "".join(f"M{x} 0V{high}" for x in range(10, wide, 10))
+    paths["grid"] += "".join(f"M0 {y}H{wide}" for y in range(10, high, 10))
+    corners = ((x - 4.3, y - 4.3) for x, y in (_middle(cell, width) for cell in sorted(latest)))
+    paths["latest"] = "".join(f"M{x:g} {y:g}h8.6v8.6h-8.6z" for x, y in corners)
+    return {name: path for name, path in paths.items() if path}
+
+
+def _middle(cell: int, width: int) -> tuple[int, int]:
+    return 10 * (cell % width) + 5, 10 * (cell // width) + 5
+
+
+def _hull(at: Sequence[int], width: int) -> str:
+    """Return a line through a ship's cells; one by one where they are in no row, as of ships that share a letter."""
+    steps = {after - before for before, after in pairwise(at)}
+    ends = [(at[0], at[-1])] if steps <= {1} or steps <= {width} else [(cell, cell) for cell in at]
+    lines = ((*_middle(start, width), *_middle(end, width)) for start, end in ends)
+    return "".join(f"M{x} {y}L{to_x} {to_y}" for x, y, to_x, to_y in lines)
 
 
 class Course(NamedTuple):
@@ -127,7 +149,7 @@ def _names(courses: Sequence[Course], most: int) -> list[tuple[str, float]]:
     ends = [_y(course.values[-1], most) for course in courses]
     if len(ends) * _LINE_HEIGHT > _PLOT.top + _PLOT.height:
         return []
-    return [(_shortened(course.name), y + 3.5) for course, y in zip(courses, _moved_apart(ends), strict=True)]
+    return [(shortened(course.name), y + 3.5) for course, y in zip(courses, _moved_apart(ends), strict=True)]
 
 
 def _y(value: int, most: int) -> float:
@@ -153,7 +175,3 @@ def _moved_apart(heights: Sequence[float]) -> list[float]:
     for seat in reversed(order):
         placed[seat] = below = min(placed[seat], below - _LINE_HEIGHT)
     return placed
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _MAX_CHARACTERS else f"{name[: _MAX_CHARACTERS - 1]}…"

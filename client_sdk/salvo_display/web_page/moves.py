@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from salvo.rules import Placement, Sinkings
+from salvo.rules import Ending, Placement, Sinkings
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import Frame, Onlooker
+from salvo_display.web_page.drawing import cells_of
 
-#: Stands in a page's numbers for what is known of a cell; a ship that was not struck is drawn as a ship.
+#: Stands in a page's numbers for what is known of a cell; a ship that was not struck is of its board.
 CODES: Final[Mapping[str, int]] = {Mark.BLANK: 0, Mark.SHIP: 0, Mark.HIT: 1, Mark.MISS: 2, Mark.FIRED: 3}
 
 
@@ -106,9 +107,28 @@ def _is_struck(ship: Placement, marks: str, seen: Onlooker) -> bool:
     return all(marks[cell] == Mark.HIT for cell in ship.cells(seen.book))
 
 
-def numbers(seen: Onlooker, moves: Iterable[Move]) -> str:
-    """Return a game for a page's script: JSON of numbers and nothing else, so that no name can inject anything.
+def strengths(seen: Onlooker) -> list[dict[str, int]]:
+    """Return by frame how strong each player is: by its cells that were not hit, or by the rules by its points.
 
+    Only who knows all fleets sees that; for others there is nothing.
+    """
+    by_points = seen.book.ending is Ending.GOAL
+    if not all(name in seen.fleets for name in seen.names):
+        return []
+    sizes = {name: len(fleet.cells) for name, fleet in seen.fleets.items()}
+    return [
+        {
+            name: sea.hits if by_points else 0 if sea.out else sizes[name] - sea.marks.count(Mark.HIT)
+            for name, sea in frame.seas.items()
+        }
+        for frame in seen.frames
+    ]
+
+
+def numbers(seen: Onlooker, moves: Iterable[Move]) -> str:
+    """Return a game for a page's script: JSON of numbers and boards alone, so that no name can inject anything.
+
+    Boards are those of the fleets by seat, one letter a cell: known from the beginning, or revealed at the end.
     A turn is the seat, the number of shots and hits, then aims in order of fire, aims that landed, ships that sank, and
     seats that are out. An aim is (seat * cells + cell) * 4 + code, a ship is seat * ships + ship. Times are those of
     the first turn's beginning and of each salvo's result, milliseconds since that beginning.
@@ -124,5 +144,11 @@ def numbers(seen: Onlooker, moves: Iterable[Move]) -> str:
         turns.append([move.seat, result.shots, result.hits, fired, landed, sunk, out])
     grid = seen.book.grid
     shape = {"width": grid.width, "height": grid.height, "ships": ships, "players": len(seen.frames[0].seas)}
+    boards = {
+        name: [
+            cells_of(Mark.BLANK * size, fleets[player]) if player in fleets else "" for player in seen.frames[0].seas
+        ]
+        for name, fleets in (("fleets", seen.fleets), ("revealed", seen.revealed))
+    }
     times = [frame.clock for frame in seen.frames]
-    return json.dumps({**shape, "turns": turns, "times": times}, separators=(",", ":"))
+    return json.dumps({**shape, **boards, "turns": turns, "times": times}, separators=(",", ":"))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+#: Letters at the end of a name that has no room.
+_TAIL: Final = 3
 _POLICY: Final = re.compile('<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 
@@ -43,6 +45,11 @@ def policy_of(page: str) -> str:
     return found[1]
 
 
+def shortened(name: str, most: int = 8) -> str:
+    """Return a name as text without its middle if it is longer: names of one team's bots differ at the end."""
+    return name if len(name) <= most else f"{name[: most - _TAIL - 1]}…{name[-_TAIL:]}"
+
+
 def _hashed(inline: str) -> str:
     return f"'sha256-{b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
 
@@ -65,4 +72,5 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         auto_reload=False,
     )
+    made.filters["shortened"] = shortened
     return made

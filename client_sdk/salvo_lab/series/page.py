@@ -89,7 +89,10 @@ def page(came_to: SeriesStandings) -> str:
     best = [mu for row in rows[:_BEST] for mu in came_to.course[row.name]] or [Rating().mu]
     upwards = _Scale(min(best) - 1, max(best) + 1, _COURSE)
     little = _Scale(min(ratings) - 1, max(ratings) + 1, _SMALL_HEIGHT)
+    columns, table = _table(came_to)
     return _rendered(
+        columns=columns,
+        table=table,
         came_to=came_to,
         series=series,
         is_local=series.kind is SeriesKind.TOURNAMENT,
@@ -117,6 +120,21 @@ def page(came_to: SeriesStandings) -> str:
         place_name=place_name,
         games=came_to.games[:_MAX_GAMES],
     )
+
+
+def _table(came_to: SeriesStandings) -> tuple[list[tuple[str, str]], list[tuple[int, str, list[str | int]]]]:
+    """Return the columns of the table, and its rows; what nobody has is no column."""
+    mishaps = "strikes" if came_to.series.kind is SeriesKind.TOURNAMENT else "missed"
+    attributes = {"points": "", "games": "less", "wins": "", "ties": "", "losses": "", mishaps: "strike", "rating": ""}
+    told = {
+        name: kind
+        for name, kind in attributes.items()
+        if name not in ("ties", mishaps) or any(getattr(row, name) for row in came_to.rows)
+    }
+    heads = {"wins": "won", "ties": "tied", "losses": "lost"}
+    worded = {"points": lambda points: f"{points:.4g}", "rating": lambda rating: f"{rating.mu:.2f}"}
+    rows = [(row.place, row.name, [worded.get(name, int)(getattr(row, name)) for name in told]) for row in came_to.rows]
+    return [(heads.get(name, name), kind) for name, kind in told.items()], rows
 
 
 def _closest(games: Iterable[SeriesResult]) -> Close | None:

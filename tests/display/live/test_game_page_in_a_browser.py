@@ -20,18 +20,19 @@ from salvo_game.recordings import open_recordings
 
 pytestmark = needs("chromium")
 
-_MARKS = {"#h": Mark.HIT, "#m": Mark.MISS, "#f": Mark.FIRED}
+_MARKS = {"hits": Mark.HIT, "misses": Mark.MISS, "unknown": Mark.FIRED}
 _SHOWN = """
-    return [...document.querySelectorAll(".board")].map((board) => ({
+    const drawn = (board, name) => board.querySelector(`path.${name}`)?.getAttribute("d") || "";
+    const cells = (board, name) => [...drawn(board, name).matchAll(/M([0-9.]+) ([0-9.]+)/g)]
+        .map(([, x, y]) => [Math.floor(x / 10) + 1, Math.floor(y / 10) + 1]);
+    return [...document.querySelectorAll(".player")].map((board) => ({
         name: board.querySelector("h2").textContent.trim(),
-        marks: [...board.querySelectorAll(".shots use")].filter((use) => getComputedStyle(use).display !== "none")
-            .map((use) => [use.getAttribute("href"), use.x.baseVal.value / 10, use.y.baseVal.value / 10,
-                           use.classList.contains("new")]),
+        marks: ["hits", "misses", "unknown"].flatMap((name) => cells(board, name).map((cell) => [name, ...cell])),
+        latest: cells(board, "latest"),
         shots: Number(board.querySelector("[data-of=shots]").textContent),
         hits: Number(board.querySelector("[data-of=hits]").textContent),
         sunk: [...board.querySelectorAll(".fleet .sunk")].map((ship) => ship.textContent.split(" ")[0]),
-        wrecks: [...board.querySelectorAll(".wrecks rect")].filter((each) => getComputedStyle(each).display !== "none")
-            .length,
+        wrecks: cells(board, "wrecks").length,
         out: board.classList.contains("out"),
         firing: board.classList.contains("firing"),
     }));"""
@@ -63,8 +64,8 @@ def _assert_shows(window: Browser, replay: Replay, view: str, turn: int) -> None
     assert [board["name"] for board in boards] == list(frame.seas)
     for board, (name, sea) in zip(boards, frame.seas.items(), strict=True):
         shots = {cell: Mark(mark) for cell, mark in enumerate(sea.marks) if mark not in (Mark.BLANK, Mark.SHIP)}
-        assert {grid.cell(x, y): _MARKS[symbol] for symbol, x, y, _ in board["marks"]} == shots
-        assert {grid.cell(x, y) for _, x, y, new in board["marks"] if new} == sea.latest
+        assert {grid.cell(x, y): _MARKS[name] for name, x, y in board["marks"]} == shots
+        assert {grid.cell(x, y) for x, y in board["latest"]} == sea.latest
         assert (board["shots"], board["hits"], board["out"]) == (sea.shots, sea.hits, sea.out)
         assert board["sunk"] == [ship.name for ship in replay.header.rules.book.fleet if ship.name in sea.sunk]
         assert board["wrecks"] == (len(sea.sunk) if view in (REFEREE, name) else 0)
@@ -125,7 +126,7 @@ def test_all_boards_and_the_latest_salvo_are_on_one_screen(window: Browser, tmp_
     window.open(_write(tmp_path, replay, turn=30))
     assert window.run("return document.documentElement.scrollHeight") <= height
     boxes = window.run(
-        "return [...document.querySelectorAll('.sea, .controls, .chart, .salvos [aria-current]')]"
+        "return [...document.querySelectorAll('.board, .controls, .chart, .salvos [aria-current]')]"
         ".map((each) => each.getBoundingClientRect()).map(({ top, bottom, width }) => [top, bottom, width])"
     )
     assert len(boxes) == len(replay.players) + 3
@@ -224,7 +225,7 @@ def test_everything_can_be_reached_by_tab_and_has_a_name(window: Browser, tmp_pa
     sinkings = "To the sinking before", "To the next sinking"
     back, on = ["To the start", sinkings[0], "One salvo back"], ["One salvo on", sinkings[1], "To the end"]
     assert labels == [*back, "Play", *on, "Turn", "Speed", "Copy link"]
-    assert window.label(".board .sea").startswith("Board of ")
+    assert window.label(".player .board").startswith("Board of ")
 
 
 def test_a_rude_name_stays_text_in_a_browser(window: Browser, tmp_path: Path) -> None:
@@ -233,19 +234,28 @@ def test_a_rude_name_stays_text_in_a_browser(window: Browser, tmp_path: Path) ->
         window.open(_write(tmp_path, replay, view, 1))
         _assert_shows(window, replay, view, 1)
         assert window.run("return document.images.length + document.scripts.length") == 2
-        assert window.run("return document.querySelector('.board h2').textContent.trim()") == RUDE
+        assert window.run("return document.querySelector('.player h2').textContent.trim()") == RUDE
 
 
-def test_a_game_page_without_its_script_shows_the_end(window: Browser, tmp_path: Path) -> None:
-    replay = _replay("streak-2-1")
+_DRAWN = """
+    const [paths, of] = ["path[d]:not([d=''], .halo)", (path) => [path.getAttribute("class"), path.getAttribute("d")]];
+    return [...document.querySelectorAll(".board")].map((board) =>
+        Object.fromEntries([...board.querySelectorAll(paths)].map(of)));"""
+
+
+@pytest.mark.parametrize(("name", "view"), [("streak-2-1", REFEREE), ("4-players-silent", "hunter-1")])
+def test_a_game_page_without_its_script_shows_the_end_as_the_script_draws_it(
+    window: Browser, tmp_path: Path, name: str, view: str
+) -> None:
+    replay = _replay(name)
+    window.open(_write(tmp_path, replay, view, replay.turns))
+    boards, drawn = window.run(_SHOWN), window.run(_DRAWN)
     file = tmp_path / "dead.html"
-    file.write_text(html_page(replay).replace('<script type="module">', '<script type="none">'), encoding="utf-8")
+    file.write_text(html_page(replay, view).replace('<script type="module">', '<script type="none">'), encoding="utf-8")
     window.open(file.as_uri())
     assert window.run("return getComputedStyle(document.getElementById('controls')).display") == "none"
-    boards = window.run(_SHOWN)
-    for board, sea in zip(boards, replay.frames(REFEREE)[-1].seas.values(), strict=True):
-        struck = sum(mark in (Mark.HIT, Mark.MISS) for mark in sea.marks)
-        assert (len(board["marks"]), board["wrecks"], board["out"]) == (struck, len(sea.sunk), sea.out)
+    assert window.run(_SHOWN) == [{**board, "latest": [], "firing": False} for board in boards]
+    assert window.run(_DRAWN) == [{key: path for key, path in each.items() if key != "latest"} for each in drawn]
 
 
 def test_nothing_is_wider_than_a_phone(window: Browser, tmp_path: Path) -> None:
@@ -268,5 +278,5 @@ def test_the_texts_of_a_game_page_contrast_with_their_background(window: Browser
     here = colour(window, ".salvos [aria-current]", "backgroundColor")
     assert contrast(colour(window, ".salvos [aria-current] td", "color"), here) >= 4.5
     water = colour(window, ".water", "fill")
-    for selector, what in ((".ships rect", "fill"), ("#h", "fill"), ("#m", "fill")):
+    for selector, what in ((".board .ships", "stroke"), (".board .hits", "stroke"), (".board .misses", "stroke")):
         assert contrast(colour(window, selector, what), water) >= 3, selector

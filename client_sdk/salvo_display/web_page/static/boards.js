@@ -6,7 +6,7 @@ const CELL = 10;
 const isHit = (cell) => cell === "!" || (cell >= "A" && cell <= "Z");
 const isShip = (cell) => cell >= "a" && cell <= "z";
 
-// One letter a cell, whatever the board is: "." water, "*" miss, "!" hit on what is not known, a ship's letter, upper-case where hit.
+// One letter a cell, whatever the board is: "." water, "*" miss, "?" shot at and not told, "!" hit on what is not known, a ship's letter, upper-case where hit.
 export function cellsOf(player) {
   if (!player.board) return null;
   const cells = player.board.join("");
@@ -38,7 +38,7 @@ export class Board {
     this.width = width;
     this.element = draw("svg", { class: "board", viewBox: box, role: "img" });
     this.element.append(draw("rect", { class: "water", width: width * CELL, height: height * CELL, rx: 2 }));
-    for (const name of ["ships", "rings", "wrecks", "hits", "crosses", "misses", "grid", "halo", "latest"])
+    for (const name of ["ships", "rings", "wrecks", "hits", "crosses", "misses", "unknown", "grid", "halo", "latest"])
       this.element.append((this.#parts[name] = draw("path", { class: name })));
     this.#parts.grid.setAttribute("d", grid(width, height));
     this.effects = this.element.appendChild(draw("g", {}));
@@ -52,7 +52,7 @@ export class Board {
     this.#set("latest", latest);
     if (cells === this.#cells) return;
     this.#cells = cells;
-    const found = { hits: "", crosses: "", misses: "" };
+    const found = { hits: "", crosses: "", misses: "", unknown: "" };
     const ships = new Map();
     for (let index = 0; index < cells.length; index += 1) {
       const cell = cells[index];
@@ -60,6 +60,7 @@ export class Board {
       const x = (index % this.width) * CELL;
       const y = Math.floor(index / this.width) * CELL;
       if (cell === "*") found.misses += `M${x + 5} ${y + 5}h0`;
+      else if (cell === "?") found.unknown += `M${x + 5} ${y + 2.6}l2.4 2.4l-2.4 2.4l-2.4-2.4z`;
       else if (isHit(cell)) {
         found.hits += `M${x + 5} ${y + 5}h0`;
         found.crosses += `M${x + 3} ${y + 3}l4 4m0-4l-4 4`;
@@ -97,6 +98,13 @@ export class Board {
   // Where the middle of a cell is on the screen.
   point(x, y) {
     return new DOMPoint(x * CELL - 5, y * CELL - 5).matrixTransform(this.element.getScreenCTM());
+  }
+
+  // The cell under a point of the screen, as [x, y]; undefined beside the board.
+  at(clientX, clientY) {
+    const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(this.element.getScreenCTM().inverse());
+    const [column, row] = [Math.floor(x / CELL) + 1, Math.floor(y / CELL) + 1];
+    return column > 0 && column <= this.width && row > 0 && row <= this.#cells.length / this.width ? [column, row] : undefined;
   }
 
   // A shot falls: the cell is as in `after` from now on. What it does is drawn so many times slower than usual.
