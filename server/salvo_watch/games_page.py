@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from salvo import messages as m
 from salvo.badges import Badges
-from salvo.messages.standings import LeagueStanding
+from salvo.rules import Grid
 from salvo_display import replay_text
 from salvo_display.web_page import house_style, text_of
 from salvo_display.web_page.rendering import policy, render
@@ -39,6 +39,25 @@ class Part(NamedTuple):
     page: int
     waiting: int
     badges: Badges | None = None
+
+
+class Best(NamedTuple):
+    """A game to see first.
+
+    Attributes:
+        href: leads to its moment.
+        players: by place.
+        words: what the winner did.
+        whose: board is drawn, from ``paths``.
+    """
+
+    kind: str
+    href: str
+    players: Sequence[str]
+    words: str
+    whose: str
+    paths: Mapping[str, str]
+    grid: Grid
 
 
 def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> tuple[str, str]:
@@ -73,12 +92,18 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
         earlier=_address(part.query, page - 1) if page > 1 else "",
         later=_address(part.query, page + 1) if page < pages else "",
         leagues=(),
+        best=(),
         script="",
     )
     return text, allowed
 
 
-def site_list(listed: Sequence[Entry], badges: Badges | None = None, leagues: Sequence[m.EveningShown] = ()) -> str:
+def site_list(
+    listed: Sequence[Entry],
+    badges: Badges | None = None,
+    leagues: Sequence[m.EveningShown] = (),
+    best: Sequence[Best] = (),
+) -> str:
     """Return the first page of a site of games, which begins with the leagues that were played, the latest first."""
     badges = badges or Badges()
     style = house_style() + text_of("games_page.css", "salvo_watch")
@@ -94,6 +119,7 @@ def site_list(listed: Sequence[Entry], badges: Badges | None = None, leagues: Se
         leagues=[
             (league, _podium(league), _rows(league), badges.of(row.team for row in league.rows)) for league in leagues
         ],
+        best=[(one, badges.of(one.players)) for one in best],
         served=False,
         query=Query(),
         count=len(listed),
@@ -114,7 +140,7 @@ def _rows(league: m.EveningShown) -> list[tuple[int, str, list[object]]]:
     return [(row.place, row.team, [_points(row), row.games, row.wins]) for row in league.rows]
 
 
-def _points(row: LeagueStanding) -> str:
+def _points(row: m.LeagueStanding) -> str:
     return f"{round(row.points / 1000, 2):g}"
 
 

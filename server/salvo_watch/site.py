@@ -8,20 +8,43 @@ site.json               the manifest: which files these are, so that nothing els
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from salvo.badges import Badges
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF
+from salvo.messages import Fate
+from salvo.rules import Ending
+from salvo_display.replay import REFEREE, Replay
+from salvo_display.replay_text import counted
 from salvo_display.web_page import Setting, html_page
+from salvo_display.web_page.drawing import board, cells_of
+from salvo_display.web_page.moves import strengths
 from salvo_watch.archive import Archive, Entry, transcript_of
-from salvo_watch.games_page import TITLE, note_page, site_list
+from salvo_watch.games_page import TITLE, Best, note_page, site_list
 from salvo_watch.site_folder import GAMES, INDEX, SiteFolder
 
 #: What a page says of a game that was executed for it.
 CHECKED: Final = "executed again: every announcement agrees"
+#: Of how many games that were fought to the end three are the best, and from how many hits on a comeback is one.
+_FEWEST: Final = 4
+_COMEBACK: Final = 3
+
+
+class _Fought(NamedTuple):
+    """How a game went that one player won, and no other gave up.
+
+    Attributes:
+        margin: how much stronger the winner was at the end.
+        behind: how much weaker it was at the most, and ``since`` which turn.
+    """
+
+    entry: Entry
+    margin: int
+    behind: int
+    since: int
 
 
 def make_site_of_games(
@@ -41,6 +64,7 @@ def make_site_of_games(
     games = [entry for entry in archive.listed if entry.id]
     neighbours = zip([None, *games], games, [*games[1:], None], strict=False)
     listed: dict[str, Entry] = {}
+    fought: list[_Fought] = []
     badges = Badges(archive.badges)
     for entry in reversed(games):  # of teams whose badge nobody knows, the oldest first: a new game changes none
         badges.of(entry.players)
@@ -49,15 +73,16 @@ def make_site_of_games(
             links = [(TITLE, f"../{INDEX}")]
             links += [("Game before", f"{earlier.id}.html")] if earlier else []
             links += [("Next game", f"{later.id}.html")] if later else []
-            listed[entry.id] = _write_game(archive, site, entry, Setting(links, checked=CHECKED, badges=badges))
+            setting = Setting(links, checked=CHECKED, badges=badges)
+            listed[entry.id] = _write_game(archive, site, entry, setting, fought)
             progress(done)
         whole = [listed.get(entry.id, entry) for entry in archive.listed]
-        site.write(INDEX, site_list(whole, badges, archive.leagues))
+        site.write(INDEX, site_list(whole, badges, archive.leagues, list(_best(archive, fought))))
     return whole
 
 
-def _write_game(archive: Archive, site: SiteFolder, entry: Entry, setting: Setting) -> Entry:
-    """Write a game's files; return what the list has of it."""
+def _write_game(archive: Archive, site: SiteFolder, entry: Entry, setting: Setting, fought: list[_Fought]) -> Entry:
+    """Write a game's files, and add it to those that were fought; return what the list has of it."""
     name = f"{GAMES}/{entry.id}"
     try:
         replay, proof = archive.replay(entry.id), archive.proof(entry.id)
@@ -70,4 +95,46 @@ def _write_game(archive: Archive, site: SiteFolder, entry: Entry, setting: Setti
     site.write(f"{name}.jsonl.gz", transcript_of(replay))
     if proof is not None:
         site.write(f"{name}{PROOF}", proof.read_bytes())
+    fought += _fought(replay, entry)
     return entry
+
+
+def _fought(replay: Replay, entry: Entry) -> Iterator[_Fought]:
+    last, strength = replay.frames(REFEREE)[-1], strengths(replay.onlooker(REFEREE))
+    if last.winner and all(sea.fate in (None, Fate.SUNK) for sea in last.seas.values()):
+        ahead = [one[last.winner] - max(one[name] for name in one if name != last.winner) for one in strength]
+        yield _Fought(entry, ahead[-1], -min(ahead), ahead.index(min(ahead)))
+
+
+def _best(archive: Archive, fought: Sequence[_Fought]) -> Iterator[Best]:
+    """Return the games to see first, each of them once."""
+    kinds: tuple[tuple[str, Callable[[_Fought], tuple[int, ...]]], ...] = (
+        ("The greatest comeback", lambda one: (-one.behind, one.margin)),
+        ("The closest game", lambda one: (one.margin, -one.entry.turns)),
+        ("The fastest game", lambda one: (one.entry.turns, -one.margin)),
+    )
+    left = list(fought)
+    for kind, order in kinds if len(fought) >= _FEWEST else ():
+        one = min(left, key=order)
+        if kind != "The greatest comeback" or one.behind >= _COMEBACK:
+            left.remove(one)
+            yield _drawn(archive.replay(one.entry.id), one, kind)
+
+
+def _drawn(replay: Replay, one: _Fought, kind: str) -> Best:
+    """Return a game with the board that shows what was special: the winner's, or of the fastest that of the second."""
+    winner, second, *_ = one.entry.players
+    what = "point" if replay.header.rules.book.ending is Ending.GOAL else "hit"
+    whose, turn, words = {
+        "The greatest comeback": (
+            winner,
+            one.since,
+            f"was {counted(one.behind, what)} behind after turn {one.since}, and won",
+        ),
+        "The closest game": (winner, replay.turns, f"won with {counted(one.margin, what)} to spare"),
+        "The fastest game": (second, replay.turns, f"won after {counted(replay.turns, 'salvo')}"),
+    }[kind]
+    seen, grid = replay.onlooker(REFEREE), replay.header.rules.book.grid
+    sea = seen.frames[turn].seas[whose]
+    paths = board(cells_of(sea.marks, seen.fleets[whose]), grid.width, sea.latest)
+    return Best(kind, f"{GAMES}/{one.entry.id}.html#turn={turn}", one.entry.players, words, whose, paths, grid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from dataclasses import replace
 from datetime import date
@@ -297,6 +298,25 @@ def test_a_site_begins_with_the_evenings_name_its_podium_and_its_table(folder: P
     assert "Round 2 of 4; it is not over yet." in first
     assert "points hunter-1" not in first
     assert "hunter-2 2.33 points hunter-1 1 points" in second
+
+
+def test_a_site_begins_with_the_closest_game_the_fastest_and_the_greatest_comeback_of_many(tmp_path: Path) -> None:
+    games = tmp_path / "games"
+    games.mkdir()
+    for number in range(1, 7):
+        write_transcript(games / f"game-{number}.jsonl.gz", *game_of(number, number))
+        make_site_of_games(archive := _archive(games), tmp_path / "site")
+        links = re.findall(
+            r'<li><a href="(.+?)#turn=([0-9]+)"><svg class="board"', (tmp_path / "site/index.html").read_text()
+        )
+        assert len(links) == len({link for link, _ in links}) == (0 if number < 4 else 3)
+    turns = {f"games/{entry.id}.html": entry.turns for entry in archive.listed}
+    assert all(0 < int(turn) <= turns[link] for link, turn in links)
+    text = _words(tmp_path / "site/index.html")
+    assert re.search(r"The greatest comeback \w+ was [0-9]+ hits behind after turn [0-9]+, and won", text)
+    assert re.search(r"The closest game \w+ won with [0-9]+ hits? to spare", text)
+    assert f"won after {turns[links[2][0]]} salvos" in text
+    assert turns[links[2][0]] == min(count for link, count in turns.items() if link not in (links[0][0], links[1][0]))
 
 
 def _words(page: Path) -> str:
