@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from salvo import messages as m
-from salvo.badges import Badges
+from salvo.badges import Badge, Badges
 from salvo.rules import Grid
 from salvo_display import replay_text
-from salvo_display.web_page import house_style, text_of
+from salvo_display.web_page import emblems, house_style, text_of
+from salvo_display.web_page.drawing import Luck
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
 from salvo_watch.archive import Entry, Query
@@ -145,13 +146,19 @@ def _points(row: m.LeagueStanding) -> str:
 
 
 def note_page(
-    title: str, text: str, links: Sequence[tuple[str, str]], lines: Sequence[str] = (), *, refresh: bool = False
+    title: str,
+    text: str,
+    links: Sequence[tuple[str, str]],
+    *,
+    refresh: bool = False,
+    luck: Luck | None = None,
+    badges: Mapping[str, Badge] | None = None,
 ) -> str:
     """Return a page of a few words, in the place of what is not there or not there yet.
 
     Args:
-        lines: more words, as a list.
         refresh: whether a browser asks again by itself.
+        luck: the page is about a game's, whose teams have these badges.
     """
     style = house_style()
     return render(
@@ -161,8 +168,10 @@ def note_page(
         title=title,
         text=text,
         links=links,
-        lines=lines,
         refresh=refresh,
+        luck=luck,
+        badges=badges or {},
+        emblems=emblems((badges or {}).values()),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from kit.golden_games import ALICE, AT_ALICE, AT_BOB, BOB, GOLDEN, play
+from kit.page_games import golden_replay
 from kit.proofs import OTHERS, SMALL
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
@@ -19,8 +21,8 @@ from salvo_game.recordings import open_recordings
 from salvo_game.transcript import write_transcript
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.explain import explain as command
-from salvo_lab.explaining.explain import Explainer
-from salvo_lab.explaining.reasons import accounts, outcome
+from salvo_lab.explaining.explain import Account, Estimate, Explainer
+from salvo_lab.explaining.reasons import accounts, luck_of, meaning, outcome
 from salvo_lab.explaining.replays import explain
 from salvo_lab.recording import play_at_table
 
@@ -88,6 +90,51 @@ def test_a_page_has_the_maps_of_the_salvos(tmp_path: Path) -> None:
     assert "fired: " in written
     assert len(re.findall('<td title="[A-J][0-9]+: [0-9.]+%', written)) == 100
     assert "<script" not in written
+
+
+# --- luck and skill -----------------------------------------------------------------------------------------------
+
+
+def test_a_page_draws_the_luck_and_skill_that_the_lines_have(tmp_path: Path) -> None:
+    page = tmp_path / "game.html"
+    luck = luck_of(_run("2-players-small", "--html", str(page)))
+    replay = golden_replay("2-players-small")
+    found = accounts(replay, explain(replay, Explainer(f"{replay.header.seed}/{replay.header.game}", 100)))
+    assert [one.player for one in luck.fortunes] == list(found)
+    for one, own in zip(luck.fortunes, found.values(), strict=True):
+        assert (one.came, one.hits) == (outcome(replay, one.player), own.hits)
+        assert (one.luck, one.expected) == pytest.approx((own.luck.value, own.expected), abs=0.06)
+        assert one.skill == pytest.approx(min(1, own.skill.value), abs=0.006)
+    written = page.read_text()
+    assert written.count('<rect class="promised"') == len(found)
+    assert written.index(luck.meaning) < written.index('<rect class="promised"') < written.index(luck.lines[0])
+
+
+@pytest.mark.parametrize(
+    ("skill", "luck", "received", "why"),
+    [
+        (
+            (0.9, 0.8, 0.7),
+            (1, 0, 0),
+            (9, 9, 9),
+            "a won by skill: its shots were 90% of the best, those of b 80%; it had",
+        ),
+        ((0.9, 0.8, 0.7), (1, 0, 2), (9, 9, 9), "those of b 80%; c had the most luck."),
+        ((0.5, 0.6, 0.7), (1, 0, 0), (9, 9, 9), "a won by luck: its shots were 50% of the best, those of c 70%."),
+        ((0.5, 0.6, 0.7), (0, 1, 0), (1, 9, 9), "a won, since few fired at it, 1 of 19 shots: its shots were 50%"),
+        ((0.5, 0.6, 0.7), (0, 1, 0), (9, 9, 9), "a won all the same: its shots were 50% of the best, those of c 70%;"),
+    ],
+)
+def test_a_sentence_has_what_decided_a_game(
+    skill: Sequence[float], luck: Sequence[float], received: Sequence[int], why: str
+) -> None:
+    found = {
+        name: Account(1, 1, 1, 1.0, Estimate(luck[seat], 0), 1.0, 1.0, Estimate(skill[seat], 0), True)
+        for seat, name in enumerate("abc")
+    }
+    came = {"a": "won", "b": "lost", "c": "lost"}
+    assert why in meaning(found, came, dict(zip("abc", received, strict=True)))
+    assert meaning(found, dict.fromkeys(came, "tied"), {}) == "Nobody won alone."
 
 
 # --- nothing leaks ------------------------------------------------------------------------------------------------

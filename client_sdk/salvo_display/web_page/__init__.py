@@ -55,13 +55,13 @@ class Setting(NamedTuple):
 
     Attributes:
         links: words and addresses, from this page.
-        verdict: luck and skill in sentences, which the end says, too.
+        luck: and skill, which the end has, too.
         checked: what is known of the record, such as that it was executed again.
         badges: of the teams of all games; of this game's alone by default.
     """
 
     links: Sequence[tuple[str, str]] = ()
-    verdict: Sequence[str] = ()
+    luck: drawing.Luck | None = None
     checked: str = ""
     badges: Badges | None = None
 

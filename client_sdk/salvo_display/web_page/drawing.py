@@ -175,3 +175,39 @@ def _moved_apart(heights: Sequence[float]) -> list[float]:
     for seat in reversed(order):
         placed[seat] = below = min(placed[seat], below - _LINE_HEIGHT)
     return placed
+
+
+class Fortune(NamedTuple):
+    """A player's luck and skill over a game, in hits.
+
+    Attributes:
+        came: what became of the player, such as ``won``.
+        luck: hits less the expected ones.
+        expected: hits that its shots promised.
+        skill: those as a share of the hits that the best shots promised.
+    """
+
+    player: str
+    came: str
+    luck: float
+    hits: int
+    expected: float
+    skill: float
+
+    @property
+    def best(self) -> float:
+        """Hits that the best shots promised."""
+        return self.expected / self.skill if self.skill else self.expected
+
+
+class Luck(NamedTuple):
+    """What is said of luck and skill in a game: a picture, what it means, and lines for who wants to know more."""
+
+    fortunes: Sequence[Fortune]
+    meaning: str
+    lines: Sequence[str]
+
+    @property
+    def most(self) -> float:
+        """The longest bar of the picture, in hits."""
+        return max(1.0, *(max(one.best, one.hits) for one in self.fortunes))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from salvo.badges import Badges
 from salvo.rules import Grid
 from salvo_display import replay_text
 from salvo_display.boards import HeatMap
 from salvo_display.boards.colours import css, ink
 from salvo_display.boards.heat_map import percentage
 from salvo_display.replay import REFEREE, Replay
+from salvo_display.web_page import emblems, team_style
+from salvo_display.web_page.drawing import Fortune, Luck
 from salvo_display.web_page.rendering import render
 from salvo_lab.explaining.explain import Account, Aimed, Explanation, Knowledge, account
 
@@ -73,7 +78,7 @@ def table_lines(salvos: Sequence[Explanation]) -> list[str]:
 
 
 def verdict_line(player: str, came: str, found: Account) -> str:
-    """Return a player's luck and skill in a sentence.
+    """Return a player's luck and skill in a sentence, which :func:`luck_of` reads.
 
     Args:
         came: what became of the player, such as ``won``.
@@ -82,8 +87,57 @@ def verdict_line(player: str, came: str, found: Account) -> str:
     return (
         f"{player} {came}: luck {_signed(found.luck.value, 1)} hits (usually +- {found.spread:.1f}),"
         f" {found.hits} where {found.expected:.1f} were expected;"
-        f" its shots were {min(100.0, 100 * found.skill.value):.0f}% of the best there were{error}"
+        f" its shots were {_percent(found)} of the best there were{error}"
     )
+
+
+_VERDICT: Final = re.compile(
+    r"(?P<player>.+) (?P<came>won|lost|tied|so far): luck (?P<luck>[+-][0-9.]+) hits \(.*\), (?P<hits>[0-9]+) where"
+    r" (?P<expected>[0-9.]+) were expected; its shots were (?P<skill>[0-9]+)%.*"
+)
+
+
+def luck_of(printed: str) -> Luck:
+    """Return what :func:`game_lines`, as text, says of luck and skill."""
+    meaning, *lines = printed.rpartition("\n\n")[2].splitlines()
+    found = [match.groupdict() for line in lines if (match := _VERDICT.fullmatch(line))]
+    fortunes = [
+        Fortune(
+            *(one["player"], one["came"], float(one["luck"])),
+            *(int(one["hits"]), float(one["expected"]), int(one["skill"]) / 100),
+        )
+        for one in found
+    ]
+    return Luck(fortunes, meaning, [line.replace("+-", "±") for line in lines])
+
+
+def meaning(found: Mapping[str, Account], came: Mapping[str, str], received: Mapping[str, int]) -> str:
+    """Return in a sentence what decided a game.
+
+    Args:
+        received: by player, the shots that were fired at it.
+    """
+    winner = next((player for player in found if came[player] == "won"), None)
+    others = [player for player in found if player != winner]
+    if winner is None or not others:
+        return "The game is not over." if "so far" in came.values() else "Nobody won alone."
+    own, shooter, lucky = (
+        found[winner],
+        *(max(others, key=lambda player: getattr(found[player], what).value) for what in ("skill", "luck")),
+    )
+    shots = f"its shots were {_percent(own)} of the best, those of {shooter} {_percent(found[shooter])}"
+    luck = f"{'it' if own.luck.value >= found[lucky].luck.value else lucky} had the most luck"
+    if own.skill.value >= found[shooter].skill.value:
+        return f"{winner} won by skill: {shots}; {luck}."
+    if luck.startswith("it "):
+        return f"{winner} won by luck: {shots}."
+    few = len(others) > 1 and received[winner] < sum(received.values()) / len(found)
+    why = f", since few fired at it, {received[winner]} of {sum(received.values())} shots" if few else " all the same"
+    return f"{winner} won{why}: {shots}; {luck}."
+
+
+def _percent(found: Account) -> str:
+    return f"{min(100.0, 100 * found.skill.value):.0f}%"
 
 
 def method_line(salvos: Sequence[Explanation], fleets: int) -> str:
@@ -110,8 +164,12 @@ def game_lines(replay: Replay, salvos: Sequence[Explanation], fleets: int) -> li
     """Return what there is to say of a whole game: all salvos, luck and skill of each player."""
     if not salvos:
         return ["no salvo was fired"]
-    verdicts = [verdict_line(player, outcome(replay, player), own) for player, own in accounts(replay, salvos).items()]
-    return [*table_lines(salvos), LEGEND, "", *verdicts, method_line(salvos, fleets)]
+    found = accounts(replay, salvos)
+    came = {player: outcome(replay, player) for player in found}
+    received = Counter(shot.at.player for salvo in salvos for shot in salvo.shots)
+    verdicts = [verdict_line(player, came[player], own) for player, own in found.items()]
+    means = meaning(found, came, received)
+    return [*table_lines(salvos), LEGEND, "", means, *verdicts, method_line(salvos, fleets)]
 
 
 def html_page(replay: Replay, salvos: Sequence[Explanation], fleets: int | None) -> str:
@@ -120,11 +178,17 @@ def html_page(replay: Replay, salvos: Sequence[Explanation], fleets: int | None)
     Args:
         fleets: drawn of each board, where it is the whole game; else None.
     """
+    game = "" if fleets is None else "\n".join(game_lines(replay, salvos, fleets))
+    badges = Badges().of(replay.players)
     return render(
         "salvo_lab/explaining/reasons.html.j2",
+        style=team_style(),
+        emblems=emblems(badges.values()),
+        badges=badges,
+        luck=luck_of(game) if game and salvos else None,
         name=replay.name,
         heading=replay_text.heading(replay),
-        game=None if fleets is None else game_lines(replay, salvos, fleets),
+        game=game.rpartition("\n\n")[0] if salvos else game,
         salvos=[_salvo(replay, salvo) for salvo in salvos],
         css=css,
         ink=ink,

@@ -36,11 +36,13 @@ from salvo.errors import SalvoError
 from salvo.seal import fingerprint
 from salvo_display.replay import Replay
 from salvo_display.web_page import Setting, html_page
+from salvo_display.web_page.drawing import Luck
 from salvo_display.web_page.rendering import policy_of
 from salvo_display.web_page.shared import Shared
 from salvo_display.web_server.web_pages import number, to_root
 from salvo_game.log_verification import verify_file
 from salvo_lab.explaining.explain import FLEETS
+from salvo_lab.explaining.reasons import luck_of
 from salvo_watch.archive import Archive, Entry, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED
@@ -149,11 +151,11 @@ class _GamePages:
 
     async def game(self, request: Request) -> Response:
         id_ = await self._known(request)
-        verdict, badges = self._verdicts.known(id_), self._given(id_)
-        key = (id_, bool(verdict), badges)  # a page that was made before a badge was known is another one
+        luck, badges = self._verdicts.known(id_), self._given(id_)
+        key = (id_, luck is not None, badges)  # a page that was made before a badge was known is another one
         if key not in self._pages:
             async with self._room:
-                self._pages[key] = await asyncio.to_thread(self._page, id_, verdict, badges)
+                self._pages[key] = await asyncio.to_thread(self._page, id_, luck, badges)
             if len(self._pages) > _CACHED:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(key)
@@ -189,7 +191,7 @@ class _GamePages:
         of = self._badges.of(self._archive.entry(id_).players)
         return frozenset((name, badge.number) for name, badge in of.items())
 
-    def _page(self, id_: str, verdict: list[str], badges: _Given) -> str:
+    def _page(self, id_: str, luck: Luck | None, badges: _Given) -> str:
         replay, proof = self._archive.replay(id_), self._archive.proof(id_)
         links = [
             ("All games", "../games"),
@@ -199,7 +201,7 @@ class _GamePages:
             *([("Proof", f"{id_}.proof.jsonl")] if proof else []),
         ]
         checked = CHECKED + (_proven(proof) if proof else "")
-        return html_page(replay, setting=Setting(links, verdict, checked, Badges(dict(badges))))
+        return html_page(replay, setting=Setting(links, luck, checked, Badges(dict(badges))))
 
     async def file(self, request: Request) -> Response:
         id_ = await self._known(request)
@@ -223,9 +225,10 @@ class _GamePages:
 
     async def explained(self, request: Request) -> Response:
         id_ = await self._known(request)
-        verdict = await self._verdicts.ask(id_)
+        luck = await self._verdicts.ask(id_)
         links = [("Back to the game", f"../{id_}"), ("All games", "../../games")]
-        page = note_page("Luck and skill", "" if verdict else _WAIT, links, verdict, refresh=not verdict)
+        badges = Badges(dict(self._given(id_))).of(self._archive.entry(id_).players)
+        page = note_page("Luck and skill", "" if luck else _WAIT, links, refresh=luck is None, luck=luck, badges=badges)
         return _html(page, policy_of(page))
 
     async def _known(self, request: Request) -> str:
@@ -248,15 +251,15 @@ class _Verdicts:
         self._archive = archive
         self._room = room
         self._one = asyncio.Semaphore(1)
-        self._tasks: OrderedDict[str, asyncio.Task[list[str]]] = OrderedDict()
+        self._tasks: OrderedDict[str, asyncio.Task[Luck]] = OrderedDict()
 
-    def known(self, id_: str) -> list[str]:
-        """Return a game's verdict; nothing as long as there is none."""
+    def known(self, id_: str) -> Luck | None:
+        """Return a game's verdict; None as long as there is none."""
         task = self._tasks.get(id_)
-        return task.result() if task is not None and task.done() and task.exception() is None else []
+        return task.result() if task is not None and task.done() and task.exception() is None else None
 
-    async def ask(self, id_: str) -> list[str]:
-        """Return a game's verdict, or nothing while it is computed.
+    async def ask(self, id_: str) -> Luck | None:
+        """Return a game's verdict, or None while it is computed.
 
         Raises:
             SalvoError: ``analysis_busy``, ``analysis_failed``, or why the game cannot be read.
@@ -270,9 +273,9 @@ class _Verdicts:
             for key in done[: max(0, len(self._tasks) - _CACHED)]:
                 del self._tasks[key]
         await asyncio.wait([task], timeout=2)
-        return task.result() if task.done() else []
+        return task.result() if task.done() else None
 
-    async def _analyse(self, id_: str) -> list[str]:
+    async def _analyse(self, id_: str) -> Luck:
         async with self._one:
             async with self._room:
                 replay = await asyncio.to_thread(self._archive.replay, id_)
@@ -283,7 +286,7 @@ class _Verdicts:
                 return await _explain(file, replay)
 
 
-async def _explain(file: Path, replay: Replay) -> list[str]:
+async def _explain(file: Path, replay: Replay) -> Luck:
     fleets = FLEETS if len(replay.players) == 2 else _FEW_FLEETS
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "salvo", "explain", str(file), "--fleets", str(fleets)),
@@ -302,7 +305,7 @@ async def _explain(file: Path, replay: Replay) -> list[str]:
             await process.wait()
     if process.returncode:
         raise SalvoError("analysis_failed", "the game cannot be analysed")
-    return [line.strip().replace("+-", "±") for line in printed.decode().rpartition("\n\n")[2].splitlines()]
+    return luck_of(printed.decode())
 
 
 def _proven(proof: Path) -> str:
