@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,10 @@ DOCS: Final = Path(__file__).parents[2] / "docs"
 DATA: Final = DOCS / "numbers.json"
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
+#: Between what stands in one line.
+_JOINED: Final = "\N{NO-BREAK SPACE}"
+#: Boards of a bot that is quick.
+_MOST: Final = 10_000
 #: Bars of a histogram.
 _COLUMNS: Final = 20
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 760, 340, 60, 290
@@ -45,7 +50,11 @@ def page(data: Mapping[str, Any]) -> str:
     rows = [row for row in data["rows"] if row["boards"]]
     template = Path(__file__).with_suffix(".md").read_text()
     return template.format(
-        table="\n".join(line for row in rows for line in [_line(row, _longest(rows, row["rules"]))]),
+        table="\n".join(
+            _line(row, _longest(rows, row["rules"]), is_first=before is None or row["rules"] != before["rules"])
+            for before, row in pairwise([None, *rows])
+            if row is not None
+        ),
         small="\n".join(_small(board) for board in data["small"]),
         code=", ".join(f"{bot} `{code}`" for bot, code in data["code"].items()),
         seed=rows[0]["seed"],
@@ -71,23 +80,20 @@ def _longest(rows: Sequence[Row], rules: str) -> int:
     return max(int(turns) for row in rows if row["rules"] == rules for turns in row["turns"])
 
 
-def _line(row: Row, longest: int) -> str:
+def _line(row: Row, longest: int, *, is_first: bool) -> str:
     every = counts(row)
     found = summary(every)
     ms = row["ms"]
     mean_ms = 1000 * row["seconds"] / sum(ms.values())
     cells = (
-        f"`{row['rules']}`",
-        f"`{row['bot']}`",
-        f"{row['boards']:,}",
-        f"{found.mean:.2f} ± {DEVIATIONS * found.error:.2f}",
+        f"`{row['rules']}`" if is_first else "",
+        f"`{row['bot']}`" + ("" if row["boards"] >= _MOST else " \\*"),
+        f"{found.mean:.2f} ± {DEVIATIONS * found.error:.2f}".replace(" ", _JOINED),
         f"{found.median:g}",
         f"{quantile(row['turns'], 0.95):g}",
-        f"{every[0]}",
-        f"{every[-1]}",
+        f"{every[0]}..{every[-1]}",
         f"`{histogram(row, longest)}`",
-        f"{mean_ms:.2g}",
-        f"{quantile(ms, 0.95):g}",
+        f"{mean_ms:.2g}, {quantile(ms, 0.95):g}".replace(" ", _JOINED),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -101,7 +107,7 @@ def histogram(row: Row, longest: int) -> str:
 
 
 def _small(board: Row) -> str:
-    gaps = [f"{gap:+.3f} ± {error:.3f}" for gap, error in board["gaps"].values()]
+    gaps = [f"{gap:+.3f} ± {error:.3f}".replace(" ", _JOINED) for gap, error in board["gaps"].values()]
     return f"| {board['board']} | {board['layouts']:,} | {board['optimum']:.4f} | {' | '.join(gaps)} |"
 
 
