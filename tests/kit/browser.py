@@ -56,6 +56,10 @@ class Browser:
         """Return what a function's body returns in the page."""
         return self._ask("execute/sync", {"script": script, "args": given})
 
+    def run_async(self, script: str) -> Any:
+        """Return what a function's body hands to its last argument, a function."""
+        return self._ask("execute/async", {"script": script, "args": []})
+
     def wait_for(self, condition: str) -> None:
         """Wait until an expression is true; it is looked at whenever the page changes."""
         script = f"""
@@ -63,7 +67,7 @@ class Browser:
             const watch = new MutationObserver(look);
             watch.observe(document, {{subtree: true, childList: true, attributes: true, characterData: true}});
             look();"""
-        self._ask("execute/async", {"script": script, "args": []})
+        self.run_async(script)
 
     def click(self, selector: str) -> None:
         self._ask(f"element/{self._find(selector)}/click", {})
@@ -163,7 +167,8 @@ def browser() -> Iterator[Browser]:
         _chromedriver(profile) as address,
     ):
         options = {"args": [*_ARGUMENTS, f"--user-data-dir={Path(profile) / 'data'}"]}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        wanted: dict[str, Any] = {"browserName": "chrome", "goog:chromeOptions": options}
+        wanted |= {"goog:loggingPrefs": {"browser": "ALL"}, "timeouts": {"script": int(1000 * _WAIT_SECONDS)}}
         session = ask(f"{address}/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
         try:
             yield Browser(address, session)

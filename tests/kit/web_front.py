@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from kit.processes import started
 from salvo_display.web_server.web_limits import Door, behind_a_door
 from salvo_watch.web.hatch import Hatch
+from salvo_watch.web.relay import Relay
 
 _SALVO = (sys.executable, "-m", "salvo")
 _SECONDS = 60.0
@@ -72,11 +73,21 @@ def web_front(broker: str, *words: str, account: tuple[str, str] | None = None) 
 
 
 @contextlib.contextmanager
-def in_this_process(app: ASGIApp, door: type[Door] = Door, connections: int = _NEVER) -> Iterator[int]:
-    """Run uvicorn with an app and a door, and so many connections at once; its port."""
+def in_this_process(
+    app: ASGIApp, door: type[Door] = Door, connections: int = _NEVER, relay: Relay | None = None
+) -> Iterator[int]:
+    """Run uvicorn with an app and a door, and so many connections at once, and a relay on the same loop; its port."""
     server = behind_a_door(app, door, connections, ws=Hatch, ws_max_size=1000, timeout_keep_alive=_NEVER)
+
+    async def serve(sock: socket.socket) -> None:
+        following = None if relay is None else asyncio.create_task(relay.run())
+        await server.serve([sock])
+        if relay is not None and following is not None:
+            relay.stop()
+            await following
+
     with socket.create_server(("127.0.0.1", 0)) as sock:
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])), daemon=True)
+        thread = threading.Thread(target=lambda: asyncio.run(serve(sock)), daemon=True)
         thread.start()
         try:
             yield sock.getsockname()[1]

@@ -1,0 +1,520 @@
+"""Pages of the programs as they are in the moments of an evening that leave the least room, each with real messages.
+
+A moment of the hall is a broker on which these were published, with web fronts before it; a person's page and a host's
+are served as their commands serve them; other pages are files as commands write them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kit.browser import Browser
+from kit.geometry import PHONE, Screen
+from kit.own_page import Clock
+from kit.results import result
+from kit.waiting import until
+from kit.web_front import WebFront, in_this_process
+from salvo import messages as m
+from salvo.codec.announcement_writer import write_announcement
+from salvo.codec.announcements import EVENING
+from salvo.codec.header import Header
+from salvo.messages import HostAction, Phase, State
+from salvo.net.mqtt import Connection
+from salvo.player import Bot
+from salvo.roles_and_rights import Role
+from salvo.rules import SALVO
+from salvo.table_step import Step
+from salvo_display import standings_page
+from salvo_display.replay import REFEREE, Replay
+from salvo_display.web_page import Setting, html_page
+from salvo_display.web_server.own_page import OwnPage
+from salvo_game.log import TableLog, is_public
+from salvo_game.standings.chronicle import Standings
+from salvo_lab import arena
+from salvo_lab.bots.hunter import Hunter
+from salvo_lab.human import channel
+from salvo_lab.human.local import Human
+from salvo_lab.human.sitting import Mode
+from salvo_lab.human.sitting_page import SittingPage
+from salvo_lab.recording import play_at_table
+from salvo_server.brokers.embedded import EmbeddedBroker
+from salvo_server.cards import Venue, cards_page
+from salvo_server.console.line import HostLine
+from salvo_server.console.needs import ARRIVAL_SECONDS
+from salvo_server.console.page import ConsolePage
+from salvo_server.referee_view import BoardSnapshots
+from salvo_server.screen_users import ScreenUsers
+from salvo_server.storage.identity import Identity
+from salvo_server.storage.roster import Member
+from salvo_watch.archive import Archive, transcript_of
+from salvo_watch.site import make_site_of_games
+from salvo_watch.web.app import Front, application
+from salvo_watch.web.games import routes
+from salvo_watch.web.relay import Relay, Source
+
+_SECONDS: Final = 120.0
+#: Of the longest and the widest letters that there are; they differ at the end.
+LONGEST: Final = ("W" * 32, *(f"{'MW' * 15}{number:02}" for number in range(1, 32)))
+SHORTEST: Final = tuple("abcdefghijklmnopqrstuvwxyz012345")
+#: Of forty letters, in one word.
+CUP: Final = "Weltmeisterschaftsqualifikationsturnier!"
+WORDS: Final = (
+    "The pizza is here, in the kitchen on the first floor; we go on at half past eight with round three of five."
+)
+#: What a hall's page says to other machines.
+_HOST, _BROKER = "http://192.168.100.100:8080", "mqtt://192.168.100.100:1883"
+_FRONT: Final = Front(_HOST, _BROKER)
+#: Lists of news, whose oldest lines are hidden where there is no room.
+LOGS: Final = "#feed-list, #chat-list, #news ol, #lines"
+
+
+class Page(NamedTuple):
+    """A page that is to be looked at.
+
+    Attributes:
+        name: what it is called in reports.
+        show: opens it in a window of the size that it will be looked at in, and waits until it shows its moment.
+        still: whether it is made not to scroll, on this screen.
+        roomy: whether another page of this moment has less room.
+    """
+
+    name: str
+    show: Callable[[Browser], None]
+    still: Callable[[Screen], bool] = lambda screen: False
+    roomy: bool = False
+
+
+# --- games ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def played(names: Sequence[str], seed: int = 7) -> tuple[Header, list[Step]]:
+    """Return a game of bots that hunt."""
+    _, header, steps = play_at_table({name: Hunter() for name in names}, seed=seed)
+    return header, steps
+
+
+def announced(header: Header, steps: Sequence[Step], part: float = 1.0) -> Iterator[m.Announcement]:
+    """Yield what everybody is told of the first part of a game, and what a referee sees after every salvo."""
+    snapshots = BoardSnapshots(header)
+    for step in islice(steps, round(part * len(steps))):
+        yield from filter(is_public, step.announcements)
+        yield from snapshots.follow(step)
+
+
+def opened(players: int | None = None, game: int = 1) -> list[m.Announcement]:
+    """Return what a table says before anybody is there."""
+    status = m.ServerStatus(True, "1", game, "contest", players=players)
+    rules = m.RulesAnnounced(SALVO, "", 3600, 3600, 3600, 3)
+    return [status, rules, m.PlayersListed(()), m.StateChanged(State.LOBBY)]
+
+
+# --- an evening -------------------------------------------------------------------------------------------------------
+
+
+def league(names: Sequence[str], phase: Phase, round_: int = 2, name: str = CUP, **more: object) -> m.EveningShown:
+    """Return how a league of these teams stands; four play at each table."""
+    tables = [tuple(names[first : first + 4]) for first in range(0, len(names), 4)]
+    done = phase in (Phase.BETWEEN, Phase.FINAL)
+    matches = [
+        m.LeagueMatch(teams, None if done else f"t{number}", (2, 1, 3, 4)[: len(teams)] if done else ())
+        for number, teams in enumerate(tables, start=1)
+    ]
+    rows = [
+        m.LeagueStanding(place, team, 1000 * (len(names) - place) + 333, 3 * round_, round_)
+        for place, team in enumerate(names, start=1)
+    ]
+    shown = m.EveningShown(
+        "desk",
+        name,
+        round_,
+        5,
+        phase is Phase.FINAL,
+        len(names),
+        None if phase is Phase.FINAL else 1500,
+        tuple(matches) if round_ else (),
+        tuple(rows),
+        phase=phase,
+        at=1_790_000_000_000,
+        badges={team: 13 * number % 144 for number, team in enumerate(names)},
+    )
+    return replace(shown, **more)  # type: ignore[arg-type]
+
+
+def standings(names: Sequence[str]) -> Standings:
+    """Return the standings after some games, each of four of these teams."""
+    counted = Standings()
+    for number in range(3 * len(names)):
+        counted.add(result(number, *(names[(number * step + number) % len(names)] for step in range(1, 3)), table="t1"))
+    return counted
+
+
+class Room:
+    """A broker, and whoever speaks on it."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self._stack = stack
+        self.broker = stack.enter_context(EmbeddedBroker())
+
+    def say(self, *announcements: m.Announcement, table: str = "") -> None:
+        """Publish announcements, but for those that have no publication of their own."""
+        with contextlib.closing(Connection(self.broker.url, "speaker", clean_session=True)) as speaker:
+            speaker.connect(_SECONDS)
+            for announcement in announcements:
+                if not isinstance(announcement, (m.TableOpened, m.TableReset, m.PlayerLeft)):
+                    for topic, payload, retained in write_announcement(announcement, table):
+                        speaker.publish(topic, payload, retain=retained)
+            assert speaker.flush(_SECONDS)
+
+    def log(self, header: Header, steps: Sequence[Step], table: str) -> None:
+        """Publish the signed log of a game."""
+        log = TableLog(replace(header, rules=replace(header.rules, table=table)), Identity(bytes(32)))
+        with contextlib.closing(Connection(self.broker.url, "signer", clean_session=True)) as signer:
+            signer.connect(_SECONDS)
+            for published in [*log.opening(), *(part for step in steps for part in log.take_in(step))]:
+                signer.publish(f"{table}/game/log", published.payload)
+            assert signer.flush(_SECONDS)
+
+    def front(self, *, boards: bool = False, games: Path | None = None) -> WebFront:
+        """Begin to serve the pages of the hall, as ``salvo web`` does; return when the broker is reached."""
+        connection = Connection(self.broker.url, f"front-{boards}", clean_session=True)
+        relay = Relay([Source("", connection, ScreenUsers(None, Random(1)))], boards=boards)
+        archive = Archive([games] if games else [])
+        archive.look(None)
+        app = application(relay, _FRONT, routes(archive, relay.badges, relay.withholds))
+        front = WebFront(f"http://127.0.0.1:{self._stack.enter_context(in_this_process(app, relay=relay))}/")
+        until(lambda: relay.reached)
+        return front
+
+    def host(self, tables: int) -> Callable[[Browser], None]:
+        """Serve the page of a host, as ``salvo control --browser`` does, so late that who is missing is reported."""
+        line, clock = HostLine(self.broker.url, "desk", "", None), Clock()
+        self._stack.enter_context(line.open())
+
+        def page(port: int) -> ConsolePage:
+            page = ConsolePage(line, f"desk at {_BROKER}", port, clock)
+
+            def known() -> bool:
+                page.look()
+                return len(page.picture()["tables"]) == tables and bool(page.picture()["league"])
+
+            until(known)
+            clock.now += ARRIVAL_SECONDS + 1.0  # while its key still opens it
+            page.look()
+            return page
+
+        opens = own(self._stack, page, f"document.querySelectorAll('#tables > section').length === {tables}")
+
+        def show(window: Browser) -> None:
+            opens(window)
+            window.click("#everywhere [data-word=remove]")  # whose order has the most to say
+            window.wait_for("document.getElementById('order').checkVisibility()")
+
+        return show
+
+
+def own(stack: contextlib.ExitStack, make: Callable[[int], OwnPage], shows: str) -> Callable[[Browser], None]:
+    """Serve a page of one person; return what opens it, and waits until it shows something."""
+    made: list[ASGIApp] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await made[0](scope, receive, send)
+
+    port = stack.enter_context(in_this_process(app))
+    page = make(port)
+    made.append(page.application())
+    return at(f"http://127.0.0.1:{port}/#{page.key}", shows)
+
+
+def at(address: str, shows: str = "document.body.innerText.length > 20") -> Callable[[Browser], None]:
+    """Return what opens an address, and waits until it shows something."""
+
+    def show(window: Browser) -> None:
+        window.open(address)
+        window.wait_for(f"document.readyState === 'complete' && ({shows})")
+
+    return show
+
+
+# --- moments of the hall ----------------------------------------------------------------------------------------------
+
+_ROSTER: Final = "document.querySelectorAll('#roster li').length > 2"
+
+
+def says(words: str) -> str:
+    """Return the condition that a page has these words, also where they are not seen."""
+    return f"document.body.textContent.includes({words!r})"
+
+
+def crowd(stack: contextlib.ExitStack, names: Sequence[str], part: float = 0.6) -> list[Page]:
+    """A game at one table, and all boards of it, with chances, news, chat and the standings of the evening."""
+    room = Room(stack)
+    boards, public = room.front(boards=True), room.front()
+    header, steps = played(tuple(names))
+    room.say(*opened(len(names)), *announced(header, steps, part))
+    table = standings(names).shown()
+    room.say(m.StandingsShown(table, table))
+    room.say(*(m.ChatPublished(name, WORDS) for name in names[:4]))
+    shows = f"document.querySelectorAll('.tile').length >= 2 && {says(WORDS)}"
+    return [
+        Page("hall", at(boards.url, f"{shows} && !document.getElementById('chances').hidden")),
+        Page("hall without boards", at(public.url, shows), roomy=True),
+        Page("tables", at(f"{public.url}tables", "document.querySelectorAll('.card li').length >= 2"), roomy=True),
+    ]
+
+
+def over(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
+    """The end of a game, as it comes: the splash."""
+    room = Room(stack)
+    front = room.front(boards=True)
+    header, steps = played(tuple(names))
+    last = max(number for number, step in enumerate(steps) if step_ends(step))
+
+    def show(window: Browser) -> None:
+        said = list(announced(header, steps, last / len(steps)))
+        room.say(*opened(len(names)), *said)
+        at(front.url, "document.querySelectorAll('.tile').length >= 2")(window)
+        snapshots = BoardSnapshots(header)
+        for step in steps[: last + 1]:
+            views = list(snapshots.follow(step))
+        room.say(*filter(is_public, steps[last].announcements), *views)
+        window.wait_for("document.body.dataset.state === 'over' && !document.getElementById('splash').hidden")
+
+    return [Page("hall", show)]
+
+
+def step_ends(step: Step) -> bool:
+    """Whether a game ends with a step."""
+    return any(isinstance(each, m.GameWon) for each in step.announcements)
+
+
+def ceremony(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
+    """The end of a league, as it comes, and the page of who comes later."""
+    room = Room(stack)
+    front = room.front()
+
+    def show(window: Browser) -> None:
+        room.say(*opened(), league(names, Phase.ROUND, 5))
+        at(front.url, f"{_ROSTER} && {says('Round 5')}")(window)
+        room.say(league(names, Phase.FINAL, 5))
+        window.wait_for("!document.getElementById('splash').hidden")
+
+    return [Page("hall", show)]
+
+
+def final(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
+    """The final table of a league."""
+    room = Room(stack)
+    front = room.front()
+    room.say(*opened(), league(names, Phase.FINAL, 5))
+    return [Page("hall", at(front.url, f"{_ROSTER} && {says(CUP)}"))]
+
+
+def between(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
+    """The results of a round, before the next one."""
+    room = Room(stack)
+    front = room.front()
+    room.say(*opened(), league(names, Phase.BETWEEN))
+    return [Page("hall", at(front.url, f"{_ROSTER} && {says(CUP)}"))]
+
+
+def arrivals(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
+    """Teams come to a league; a third of them are missing."""
+    room = Room(stack)
+    front = room.front()
+    here = names[: -(len(names) // 3)]
+    room.say(*opened(), m.PlayersListed(tuple(here)))
+    room.say(league(here, Phase.ARRIVALS, 0, missing=tuple(names[len(here) :])))
+    return [
+        Page("hall", at(front.url, f"{_ROSTER} && {says(names[-1])}")),
+        Page("sdk", at(f"{front.url}sdk")),
+    ]
+
+
+def lobby(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
+    """Teams come to a table without a league, and one place is free."""
+    room = Room(stack)
+    front = room.front()
+    room.say(*opened(len(names) + 1), m.PlayersListed(tuple(names)))
+    return [Page("hall", at(front.url, says(names[-1])))]
+
+
+def pause(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
+    """A break in a round, with the words of a host."""
+    room = Room(stack)
+    front = room.front()
+    acted = m.HostActed("desk", HostAction.PAUSE, everywhere=True, paused=True)
+    room.say(*opened(), league(names, Phase.BREAK, resumes=Phase.ROUND), acted)
+    room.say(m.HostActed("desk", HostAction.ANNOUNCE, text=WORDS, everywhere=True, paused=True))
+    return [Page("hall", at(front.url, f"{says('Break')} && {says(WORDS)}"))]
+
+
+def a_round(stack: contextlib.ExitStack, names: Sequence[str], games: Path | None = None) -> list[Page]:
+    """A round of a league, in which four play at every table: the hall, a team's page, all tables, and the host's.
+
+    The hall shows the tape of a game of the round before, for more than a minute.
+    """
+    room = Room(stack)
+    front = room.front(games=games)
+    room.say(*opened(), league(names, Phase.ROUND))
+    room.log(*played(tuple(names[-4:])), table="t9")
+    matches = [match.teams for match in league(names, Phase.ROUND).matches if len(match.teams) > 1]
+    for number, teams in enumerate(matches, start=1):
+        room.say(*opened(), *announced(*played(teams), part=0.7), table=f"t{number}")
+    own_page = f"{front.url}?team={names[0]}"
+    return [
+        Page("hall", at(front.url, f"document.querySelectorAll('.board').length > 1 && {says(CUP)}")),
+        Page("team", at(own_page, f"document.querySelector('.tile') && {says(names[0] + ', ')}")),
+        Page("tables", at(f"{front.url}tables", "document.querySelectorAll('.card li').length > 3")),
+        Page("host", room.host(1 + len(matches))),
+    ]
+
+
+# --- a person's page --------------------------------------------------------------------------------------------------
+
+
+def person(stack: contextlib.ExitStack, names: Sequence[str], salvos: int = 12) -> list[Page]:
+    """The page of who plays against bots, before, in, and after a game; its clock does not run."""
+    pages = []
+    for name, turns in (("player sets up", -1), ("player", salvos), ("player at the end", 1000)):
+        desk = channel.Channel()
+        desk.chat = True
+        bots: dict[str, Bot] = {names[0]: Human(desk), **{rival: Hunter() for rival in names[1:]}}
+        stack.enter_context(_game(desk, bots))
+
+        def page(port: int, desk: channel.Channel = desk, turns: int = turns) -> SittingPage:
+            page = SittingPage(desk, port, Clock())
+            _play(page, turns)
+            desk.show(channel.Clock(names[0], None))
+            for rival in names[1:]:
+                desk.show(channel.Notice(f"{rival} says: {WORDS}"))
+            page.look()
+            return page
+
+        shows = own(stack, page, "document.querySelector('#own [data-cell]')")
+        still = partial(_is_still, turns > 0)
+        pages.append(Page(name, shows, still, roomy=turns < 0))
+    return pages
+
+
+def _is_still(in_game: bool, screen: Screen) -> bool:
+    """Whether all that is pressed is always in sight: a phone scrolls where ships are placed."""
+    return in_game or screen != PHONE
+
+
+@contextlib.contextmanager
+def _game(desk: channel.Channel, bots: Mapping[str, Bot]) -> Iterator[None]:
+    """Play a game on a thread of its own."""
+
+    def play() -> None:
+        outcome = arena.play(bots, seed=7)
+        desk.show(channel.Over(1, outcome.winner, outcome.places, outcome.fleets, True))
+        desk.wait(channel.Again)
+
+    with channel.game_thread(desk, play) as thread:
+        thread.start()
+        yield
+
+
+def _play(page: SittingPage, turns: int) -> None:
+    """Do what a person does: place ships at random, then fire at one square after the other, for so many turns."""
+    sitting = page.sitting
+
+    def comes(*modes: Mode) -> bool:
+        page.look()
+        return sitting.mode in modes and (sitting.mode is not Mode.SHOOT or sitting.sight is not None)
+
+    until(lambda: comes(Mode.SETUP))
+    if turns < 0:
+        return
+    sitting.act("random")
+    sitting.act("done")
+    cells = {name: iter(range(SALVO.grid.size)) for name in _rivals(page)}
+    for _ in range(turns):
+        until(lambda: comes(Mode.SHOOT, Mode.END))
+        if sitting.mode is Mode.END:
+            return
+        cells = {name: cells.get(name, iter(range(SALVO.grid.size))) for name in _rivals(page)}
+        assert sitting.sight is not None
+        for _ in range(sitting.sight.shots):
+            sitting.click(sitting.target, next(cells[sitting.target]), fires=False)
+        sitting.act("fire")
+    until(lambda: comes(Mode.SHOOT, Mode.END))
+    if sitting.mode is Mode.SHOOT and sitting.sight is not None:
+        for _ in range(sitting.sight.shots - 1):
+            sitting.click(sitting.target, next(cells[sitting.target]), fires=False)
+
+
+def _rivals(page: SittingPage) -> list[str]:
+    sight = page.sitting.sight
+    return [] if sight is None else [name for name in sight.players if name != sight.me]
+
+
+# --- pages that are files ---------------------------------------------------------------------------------------------
+
+
+def written(folder: Path, name: str, text: str) -> Callable[[Browser], None]:
+    """Write a page; return what opens it."""
+    file = folder / f"{name}.html"
+    file.write_text(text, encoding="utf-8")
+    return at(file.as_uri())
+
+
+def replays(folder: Path, names: Sequence[str]) -> list[Page]:
+    """The replay of a game, for who sees all boards: in its middle and at its end, and for one player."""
+    replay = Replay("test", *played(tuple(names)))
+    half, setting = (
+        replay.turns // 2,
+        Setting([("Games", "../index.html"), ("Game before", "1.html")], checked="checked"),
+    )
+    return [
+        Page("replay", written(folder, "half", html_page(replay, REFEREE, half, setting))),
+        Page("replay at the end", written(folder, "end", html_page(replay, REFEREE, replay.turns, setting))),
+        Page("replay of a player", written(folder, "own", html_page(replay, names[0], half, setting)), roomy=True),
+    ]
+
+
+def tables_of_results(folder: Path, names: Sequence[str]) -> list[Page]:
+    """The standings of an evening."""
+    return [Page("standings", written(folder, "standings", standings_page.page(standings(names), CUP)))]
+
+
+def transcripts(folder: Path, names: Sequence[str], games: int = 3) -> Path:
+    """Write some games of four teams each, and the league that they were of; return their folder."""
+    place = folder / "games"
+    place.mkdir()
+    for number in range(games):
+        teams = tuple(names[(4 * number + seat) % len(names)] for seat in range(min(4, len(names))))
+        replay = Replay("test", *played(teams, seed=number))
+        (place / f"game-{number + 1}.jsonl.gz").write_bytes(transcript_of(replay))
+    (place / "evening.json").write_bytes(EVENING.write(league(names, Phase.FINAL, 5)))
+    return place
+
+
+def site(stack: contextlib.ExitStack, folder: Path, names: Sequence[str]) -> list[Page]:
+    """The front page of an evening's games as ``salvo site`` writes it, and the list that a front serves."""
+    games = transcripts(folder, names)
+    archive = Archive([games])
+    archive.look(None)
+    make_site_of_games(archive, folder / "site")
+    served = Room(stack).front(games=games)
+    return [
+        Page("site", at((folder / "site" / "index.html").as_uri())),
+        Page("games", at(f"{served.url}games")),
+    ]
+
+
+def cards(folder: Path, names: Sequence[str]) -> list[Page]:
+    """Cards to print, as a screen shows them."""
+    members = [Member(name, Role.TEAM, "", 4, "m0l1I-O_" * 2) for name in names]
+    venue = Venue(_BROKER, "9d24 e2ee af27 c2a0", _HOST, CUP)
+    return [Page("cards", written(folder, "cards", cards_page(members, venue)))]
