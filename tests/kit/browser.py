@@ -21,6 +21,7 @@ from kit.programs import path_of
 from salvo_display.boards.colours import Colour, luminance
 
 _START_SECONDS: Final = 60.0
+_SCRIPT_SECONDS: Final = 50.0
 _WAIT_SECONDS: Final = 120.0
 #: Between two looks into a page, which cost more than most pages do.
 _PAUSE_SECONDS: Final = 0.1
@@ -168,7 +169,7 @@ def browser() -> Iterator[Browser]:
     ):
         options = {"args": [*_ARGUMENTS, f"--user-data-dir={Path(profile) / 'data'}"]}
         wanted: dict[str, Any] = {"browserName": "chrome", "goog:chromeOptions": options}
-        wanted |= {"goog:loggingPrefs": {"browser": "ALL"}, "timeouts": {"script": int(1000 * _WAIT_SECONDS)}}
+        wanted |= {"goog:loggingPrefs": {"browser": "ALL"}, "timeouts": {"script": int(1000 * _SCRIPT_SECONDS)}}
         session = ask(f"{address}/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
         try:
             yield Browser(address, session)

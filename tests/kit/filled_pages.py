@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kit.browser import Browser
-from kit.geometry import PHONE, Screen
 from kit.own_page import Clock
 from kit.results import result
 from kit.waiting import until
@@ -31,14 +30,17 @@ from salvo.messages import HostAction, Phase, State
 from salvo.net.mqtt import Connection
 from salvo.player import Bot
 from salvo.roles_and_rights import Role
-from salvo.rules import SALVO
+from salvo.rules import SALVO, generator, random_fleet
 from salvo.table_step import Step
 from salvo_display import standings_page
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import Setting, html_page
 from salvo_display.web_server.own_page import OwnPage
 from salvo_game.log import TableLog, is_public
+from salvo_game.referee import Referee
 from salvo_game.standings.chronicle import Standings
+from salvo_game.table import Table
+from salvo_game.transcript import no_status
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.human import channel
@@ -83,13 +85,15 @@ class Page(NamedTuple):
     Attributes:
         name: what it is called in reports.
         show: opens it in a window of the size that it will be looked at in, and waits until it shows its moment.
-        still: whether it is made not to scroll, on this screen.
+        still: whether it is made not to scroll on a screen that is wide, so that all that is pressed is in sight.
+        within: selector of what is in sight on every screen, however far one scrolls.
         roomy: whether another page of this moment has less room.
     """
 
     name: str
     show: Callable[[Browser], None]
-    still: Callable[[Screen], bool] = lambda screen: False
+    still: bool = False
+    within: str = ""
     roomy: bool = False
 
 
@@ -100,6 +104,26 @@ class Page(NamedTuple):
 def played(names: Sequence[str], seed: int = 7) -> tuple[Header, list[Step]]:
     """Return a game of bots that hunt."""
     _, header, steps = play_at_table({name: Hunter() for name in names}, seed=seed)
+    return header, steps
+
+
+def played_at(table_name: str, names: Sequence[str]) -> tuple[Header, list[Step]]:
+    """Return a short game at a table: all know where the ships are, and miss as often as they hit."""
+    table = Table(Referee("7", table_name, SALVO, m.Limits(players=len(names))), no_status)
+    table.open()
+    fleets = {name: random_fleet(SALVO, generator(name)) for name in names}
+    inputs: list[m.Input] = [m.Participate(name, b"") for name in names]
+    inputs += [m.PlaceShip(name, place.ship, place) for name, fleet in fleets.items() for place in fleet.placements]
+    header, steps = table.header, [table.carry_out(each, 1000 * at) for at, each in enumerate(inputs)]
+    left = {}
+    for name, fleet in fleets.items():
+        ships = [cell for cell in range(SALVO.grid.size) if fleet.board[cell]]
+        water = [cell for cell in range(SALVO.grid.size) if not fleet.board[cell]]
+        left[name] = generator(name, "shots").sample(ships + water[: len(ships)], 2 * len(ships))
+    while (current := table.referee.current) is not None:
+        target = next(name for name in reversed(names) if name != current.name and left[name])
+        shot = m.Fire(current.name, target, *SALVO.grid.xy(left[target].pop()))
+        steps.append(table.carry_out(shot, 1000 * (len(steps) + 1)))
     return header, steps
 
 
@@ -175,13 +199,13 @@ class Room:
                         speaker.publish(topic, payload, retain=retained)
             assert speaker.flush(_SECONDS)
 
-    def log(self, header: Header, steps: Sequence[Step], table: str) -> None:
-        """Publish the signed log of a game."""
-        log = TableLog(replace(header, rules=replace(header.rules, table=table)), Identity(bytes(32)))
+    def log(self, header: Header, steps: Sequence[Step]) -> None:
+        """Publish the signed log of a game at its table."""
+        log = TableLog(header, Identity(bytes(32)))
         with contextlib.closing(Connection(self.broker.url, "signer", clean_session=True)) as signer:
             signer.connect(_SECONDS)
             for published in [*log.opening(), *(part for step in steps for part in log.take_in(step))]:
-                signer.publish(f"{table}/game/log", published.payload)
+                signer.publish(published.topic, published.payload)
             assert signer.flush(_SECONDS)
 
     def front(self, *, boards: bool = False, games: Path | None = None) -> WebFront:
@@ -366,13 +390,13 @@ def a_round(stack: contextlib.ExitStack, names: Sequence[str], games: Path | Non
     room = Room(stack)
     front = room.front(games=games)
     room.say(*opened(), league(names, Phase.ROUND))
-    room.log(*played(tuple(names[-4:])), table="t9")
+    room.log(*played_at("t9", names[-4:]))
     matches = [match.teams for match in league(names, Phase.ROUND).matches if len(match.teams) > 1]
     for number, teams in enumerate(matches, start=1):
         room.say(*opened(), *announced(*played(teams), part=0.7), table=f"t{number}")
     own_page = f"{front.url}?team={names[0]}"
     return [
-        Page("hall", at(front.url, f"document.querySelectorAll('.board').length > 1 && {says(CUP)}")),
+        Page("hall", at(front.url, f"document.querySelector('.board') && {says(CUP)}")),
         Page("team", at(own_page, f"document.querySelector('.tile') && {says(names[0] + ', ')}")),
         Page("tables", at(f"{front.url}tables", "document.querySelectorAll('.card li').length > 3")),
         Page("host", room.host(1 + len(matches))),
@@ -401,14 +425,8 @@ def person(stack: contextlib.ExitStack, names: Sequence[str], salvos: int = 12) 
             return page
 
         shows = own(stack, page, "document.querySelector('#own [data-cell]')")
-        still = partial(_is_still, turns > 0)
-        pages.append(Page(name, shows, still, roomy=turns < 0))
+        pages.append(Page(name, shows, still=turns == salvos, within="#actions button", roomy=turns < 0))
     return pages
-
-
-def _is_still(in_game: bool, screen: Screen) -> bool:
-    """Whether all that is pressed is always in sight: a phone scrolls where ships are placed."""
-    return in_game or screen != PHONE
 
 
 @contextlib.contextmanager

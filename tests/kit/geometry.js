@@ -1,5 +1,9 @@
 // The body of a function that looks at a page and returns what is wrong with it; geometry.py says what that may be.
 
+const whole = new CSSStyleSheet(); // also what a browser leaves undrawn until somebody scrolls there
+whole.replaceSync("* { content-visibility: visible !important; }");
+document.adoptedStyleSheets = [whole];
+
 const root = document.documentElement;
 const found = [];
 const styles = new Map();
@@ -258,7 +262,7 @@ for (const each of document.querySelectorAll("a[href], button, select, textarea,
   if (cut) report("unreachable", each, `${words} is cut`);
   if (cut || away) continue;
   const below = bottom > high + bears || top < -bears;
-  if (left < -bears || right > wide + bears || (below && (stuck || asked.still))) report("unreachable", each, `${words} is at ${Math.round(left)}, ${Math.round(top)}, to ${Math.round(right)}, ${Math.round(bottom)}`);
+  if (left < -bears || right > wide + bears || (below && (stuck || asked.still || each.matches(asked.within)))) report("unreachable", each, `${words} is at ${Math.round(left)}, ${Math.round(top)}, to ${Math.round(right)}, ${Math.round(bottom)}`);
   const [x, y] = [(left + right) / 2, (top + bottom) / 2];
   const over = isIn(x, y) && !each.matches(":disabled") ? document.elementFromPoint(x, y) : null;
   if (!over || over === area || area.contains(over) || over.contains(area) || (pinned(over) && !pinned(area))) continue;

@@ -55,15 +55,18 @@ def settled(window: Browser) -> None:
         })().then(done);""")
 
 
-def look(window: Browser, *, still: bool = False, logs: str = "") -> list[str]:
+def look(window: Browser, *, still: bool = False, within: str = "", logs: str = "") -> list[str]:
     """Return what is wrong with a page as it is, "what, where" each, those of one kind at one place in one line.
 
     Args:
-        still: whether it is made not to scroll, and all that can be pressed is to be seen at once.
+        still: whether it is made not to scroll, and all that can be pressed is in sight.
+        within: selector of what can be pressed and is in sight on a page that scrolls, too.
         logs: selector of lists whose oldest lines may be hidden.
     """
     script = f"const asked = arguments[0];\n{_LOOK.read_text(encoding='utf-8')}"
-    found: list[dict[str, Any]] = window.run(script, {"still": still, "logs": logs or "none"})
+    found: list[dict[str, Any]] = window.run(
+        script, {"still": still, "within": within or "none", "logs": logs or "none"}
+    )
     counts = Counter((each["what"], each["where"]) for each in found)
     first = {(each["what"], each["where"]): each["words"] for each in reversed(found)}
     return [
