@@ -36,6 +36,7 @@ _ARGUMENTS: Final = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    "--disable-features=BackForwardCache",  # pages that were left would keep streams, of which a host has six
 )
 #: WebDriver's name for an element, and its letters for keys.
 _ELEMENT: Final = "element-6066-11e4-a52e-4f735466cecf"
