@@ -7,9 +7,13 @@ from random import Random
 import pytest
 
 from kit.own_page import Table, play, words_in
+from kit.person import view_of
+from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS
-from salvo_lab.human.channel import FleetAsked, Line, Notice, Salvo
+from salvo.view import Feed, Shot
+from salvo_lab.human.channel import FleetAsked, Line, Notice, Salvo, Seen
 from salvo_lab.human.sitting_page import ALONE_SECONDS
+from salvo_lab.human.snapshot import Snapshot
 
 
 @pytest.mark.parametrize(
@@ -140,6 +144,23 @@ def test_a_picture_has_neither_a_rival_s_cell_nor_a_key(rules: str) -> None:
     play(act)
 
 
+def test_a_salvo_whose_hits_are_only_counted_is_known_by_its_squares() -> None:
+    async def act(table: Table) -> None:
+        await table.visitor.enter()
+        view = view_of("salvo", "ann", "bob")
+        Feed(view).fired([Shot("ann", 1, 1), Shot("bob", 2, 1)])
+        result = SalvoResolved(1, 1, "me", 2, 1, (), (), None, None)
+        Feed(view).resolved(result)
+        table.receive(Seen(Snapshot.of(view)), Notice("2 shots: 1 hit", "me", 1))
+        async with table.visitor.tab() as picture:
+            frame = await picture()
+        assert frame["news"] == [["me: 2 shots: 1 hit", 1]]
+        assert frame["volleys"] == {"1": {"number": 0, "hits": "1 of 2", "cells": {"ann": [0], "bob": [1]}}}
+        assert [board["fired"] for board in frame["boards"]] == [[], [[0, 1]], [[1, 1]]]
+
+    play(act)
+
+
 def test_a_chat_line_and_a_taunt_go_out_and_hostile_text_stays_text() -> None:
     async def act(table: Table) -> None:
         table.desk.chat = True
@@ -149,9 +170,8 @@ def test_a_chat_line_and_a_taunt_go_out_and_hostile_text_stays_text() -> None:
         )
         async with table.visitor.tab() as picture:
             frame = await picture()
-            assert frame["news"] == [
-                "ann: <img src=x onerror=alert(1)>\u202e"
-            ]  # which play.js makes the text of a node
+            # Which play.js makes the text of a node.
+            assert frame["news"] == [["ann: <img src=x onerror=alert(1)>\u202e", 0]]
             await table.visitor.do(frame, write="@ann good luck")
             assert table.desk.answers() == [Line("good luck", "ann")]
 

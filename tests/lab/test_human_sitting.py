@@ -102,6 +102,20 @@ def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> Non
     assert desk.answers() == []
 
 
+def test_a_square_that_was_fired_at_says_so_before_it_is_fired_at_again() -> None:
+    sitting, desk = _sitting()
+    view = view_of("salvo")
+    Feed(view).fired([Shot("ann", 1, 1), Shot("ann", 2, 1)])
+    Feed(view).resolved(SalvoResolved(1, 1, "me", 2, 1, (), (), None, None))
+    Feed(view).begin_turn(3, 1)
+    sitting.receive(Seen(Snapshot.of(view)))
+    sitting.click("ann", 0)
+    assert sitting.message == "A1 was fired at in turn 1: 1 of 2 hit; 1 of 1 shot chosen; Fire (f) sends them"
+    assert desk.answers() == []
+    sitting.click("ann", 0)
+    assert desk.answers() == [Salvo(1, 3, (Shot("ann", 1, 1),))]
+
+
 @pytest.mark.parametrize(
     ("rules", "message", "answers"),
     [

@@ -184,7 +184,7 @@ def test_a_person_sees_its_round_table_and_rivals_and_how_it_stands_in_a_line_ea
             evening.show(league)
         yield
         yield
-        assert [line for line in evening.sitting.news if "cup" in line] == [
+        assert [line for line, _ in evening.sitting.news if "cup" in line] == [
             "cup, round 1 of 2: plays you at table t3",
             "cup, round 1 of 2: 2nd of 2; stands 2nd of 4 with 0.5 points so far; "
             "the next round begins when 1 more game is over",

@@ -210,7 +210,7 @@ class Table(App[str]):
         elif sight is not None:
             self._show_game(sight)
         self._write("message", sitting.message)
-        self._write("news", *sitting.news[-self._room_for_news :])
+        self._write("news", *(line for line, _ in sitting.news[-self._room_for_news :]))
         self._write("keys", "   ".join(sitting.hints()))
 
     def _hide(self, name: str, hidden: bool) -> None:

@@ -59,10 +59,12 @@ class Notice:
 
     Attributes:
         player: who has fired; empty for anything else.
+        turn: of the salvo; 0 for anything else.
     """
 
     text: str
     player: str = ""
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)

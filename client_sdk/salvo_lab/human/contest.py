@@ -127,7 +127,7 @@ class Person:
                 self._struck = len(self._session.view.incoming) if self._session.view is not None else 0
                 self._notify(f"back in game {game}")
             case e.SalvoReported(result) if self._session.view is not None:
-                self._desk.show(Notice(result_words(result, self._session.view), result.player))
+                self._desk.show(Notice(result_words(result, self._session.view), result.player, result.turn))
                 self._taunt(result.player, self._session.view)
             case e.GameEnded():
                 self._ended(event)

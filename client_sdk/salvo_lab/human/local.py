@@ -51,7 +51,7 @@ class Human(Bot):
         assert self._view is not None
         unheard, self._unheard = self._unheard, []
         for result in unheard:
-            self._desk.show(Notice(result_words(result, self._view), result.player))
+            self._desk.show(Notice(result_words(result, self._view), result.player, result.turn))
 
 
 def play_here(

@@ -78,7 +78,7 @@ class Sitting:
     Attributes:
         mode: what the person is at.
         message: what its last step came to.
-        news: lines of what has happened, the latest last.
+        news: lines of what has happened, the latest last, each with the turn of its salvo; 0 for what is none.
         trouble: what is wrong with the connection; empty if nothing is.
         ended: ``left`` or ``broken``; empty while the person plays.
         error: why the game could not go on.
@@ -94,7 +94,7 @@ class Sitting:
     def __init__(self, desk: Channel) -> None:
         self.mode = Mode.WAITING
         self.message = ""
-        self.news: list[str] = []
+        self.news: list[tuple[str, int]] = []
         self.trouble = ""
         self.ended = ""
         self.error: BaseException | None = None
@@ -125,8 +125,9 @@ class Sitting:
                 self._clock = news
             case Seen(sight):
                 self._see(sight)
-            case Notice(text, player):
-                self._note(f"{player}: {text}" if player else text)
+            case Notice(text, player, turn):
+                line = f"{player}: {text}" if player else text
+                self.news = [*self.news, (line[:_MAX_LINE], turn)][-_MAX_NEWS:]
                 if self.sight is not None and player:
                     self.outcome = self._outcome_after(player, text, self.sight)
             case Over():
@@ -141,9 +142,6 @@ class Sitting:
         if player == sight.me:
             return text
         return self.outcome if sight.rules.announce is Announce.COUNT else ""
-
-    def _note(self, line: str) -> None:
-        self.news = [*self.news, line[:_MAX_LINE]][-_MAX_NEWS:]
 
     def _ask_for_fleet(self, asked: FleetAsked) -> None:
         """Place the fleet of before at once where rivals wait for it; else let the person place one."""
@@ -181,6 +179,7 @@ class Sitting:
     def _forget_game(self) -> None:
         self.sight, self.over, self.chosen, self._seen = None, None, [], 0
         self.outcome = ""
+        self.news = [(line, 0) for line, _ in self.news]
 
     def _send_fleet(self, fleet: Fleet) -> None:
         self._place(fleet)
@@ -354,21 +353,27 @@ class Sitting:
         return None
 
     def _choose_square(self, player: str, *, fires: bool) -> None:
-        """Choose the square under the cursor, or no longer; fire where a turn has one shot."""
+        """Choose the square under the cursor, or no longer; fire where a turn has one shot.
+
+        A square that was fired at before is only chosen, and the message says what came of it.
+        """
         sight = self._my_turn()
         if sight is None:
             return
         shot = Shot(player, *sight.rules.grid.xy(self.cursor.cell(sight.rules.grid)))
-        if fires and sight.shots == 1:
+        before = "" if shot in self.chosen else sight.before(shot)
+        if fires and sight.shots == 1 and not before:
             self.chosen = list(check_salvo([shot], sight))
             self._fire()
             return
         if shot in self.chosen:
             self.chosen.remove(shot)
         else:
-            self.chosen = list(check_salvo([*self.chosen, shot], sight))
+            others = self.chosen if sight.shots > 1 else []
+            self.chosen = list(check_salvo([*others, shot], sight))
+        said = f"{before}; " if before else ""
         done = "; Fire (f) sends them" if self.chosen else ""
-        self.message = f"{len(self.chosen)} of {shots_of(sight.shots)} chosen{done}"
+        self.message = f"{said}{len(self.chosen)} of {shots_of(sight.shots)} chosen{done}"
 
     def _fire(self) -> None:
         sight = self._my_turn()
@@ -531,14 +536,19 @@ class Sitting:
 
 
 def _heading(sight: Snapshot, player: str) -> str:
-    parts = ["you" if player == sight.me else player]
+    return ", ".join(["you" if player == sight.me else player, *standing_of(sight, player)])
+
+
+def standing_of(sight: Snapshot, player: str) -> list[str]:
+    """Return what is told of a player beside its board: ships afloat, points, whether it is defeated."""
+    parts = []
     if sight.sunk:
         parts.append(f"{len(sight.rules.fleet) - len(sight.sunk[player])} afloat")
     if sight.points:
         parts.append(f"{sight.points[player]} of {sight.rules.goal} points")
     if player in sight.out:
         parts.append("defeated")
-    return ", ".join(parts)
+    return parts
 
 
 def rivals_of(sight: Snapshot) -> list[str]:

@@ -36,7 +36,7 @@ class SittingPage(OwnPage):
     template = "salvo_lab/human/play.html.j2"
     package = "salvo_lab.human"
     command = _Click
-    words = frozenset({"message", "news", "trouble", "outcome", "incoming", "turn"})
+    words = frozenset({"message", "news", "trouble", "outcome", "incoming", "turn", "volleys"})
 
     def __init__(self, desk: Channel, port: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin to serve a desk; the other arguments are those of a page."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from salvo.messages import SalvoResolved
 from salvo.rules import Announce, Ending, Fleet, Grid, Repeats, RuleBook, Shots, Sinkings, Spacing
@@ -20,6 +20,17 @@ from salvo_display.replay_text import counted
 
 #: A hit of a ship that has sunk, where that tells which cells it had: it stands apart from others, and has one shot.
 SUNK: Final = "✘"
+
+
+class Volley(NamedTuple):
+    """A salvo whose squares the person knows: its own, or one that was announced."""
+
+    hits: int
+    shots: tuple[Shot, ...]
+
+    def __str__(self) -> str:
+        """Return how many of its shots hit, as ``2 of 5``."""
+        return f"{self.hits} of {len(self.shots)}"
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,7 @@ class Snapshot:
         points: by player, where there are any.
         deadline: of the turn, on the monotonic clock; None where no clock runs.
         known: by player, which cells were hits; empty where the rules don't tell cells.
+        volleys: salvos by their turn, the latest last.
     """
 
     rules: RuleBook
@@ -53,6 +65,7 @@ class Snapshot:
     winners: tuple[str, ...]
     deadline: float | None = field(compare=False)
     known: Mapping[str, dict[tuple[int, int], bool]] = field(compare=False, repr=False)
+    volleys: Mapping[int, Volley] = field(repr=False)
 
     @classmethod
     def of(cls, view: View) -> Snapshot:
@@ -80,6 +93,7 @@ class Snapshot:
             view.winners,
             None if left is None else monotonic() + left,
             known,
+            _volleys(view),
         )
 
     @property
@@ -90,6 +104,22 @@ class Snapshot:
     def marks(self, player: str) -> dict[tuple[int, int], bool]:
         """Return what the view has said of a board; nothing where the rules don't tell cells."""
         return self.known.get(player, {})
+
+    def turns(self) -> dict[Shot, int]:
+        """Return the turn of the latest salvo at each square."""
+        return {shot: turn for turn, volley in self.volleys.items() for shot in volley.shots}
+
+    def before(self, shot: Shot) -> str:
+        """Return what is known of a square that was fired at: ``B3 was fired at in turn 7: 2 of 5 hit``; or nothing."""
+        cell = self.rules.grid.cell(shot.x, shot.y)
+        mark, turn = self.boards[shot.player][cell], self.turns().get(shot)
+        if mark in (Mark.BLANK, Mark.SHIP):
+            return ""
+        if mark == Mark.FIRED:
+            when = f"in turn {turn}: {self.volleys[turn]} hit" if turn else "before"
+        else:
+            when = f"before: {'missed' if mark == Mark.MISS else 'hit'}"
+        return f"{self.rules.grid.name(cell)} was fired at {when}"
 
     def after(self, shots: Sequence[Shot]) -> Snapshot:
         """Return the picture after these shots were sent."""
@@ -107,6 +137,12 @@ class Snapshot:
         """Return a board with all its ships."""
         struck = {cell for cell, mark in enumerate(self.boards[player]) if mark not in (Mark.BLANK, Mark.SHIP)}
         return picture(fleet.board, struck)
+
+
+def _volleys(view: View) -> dict[int, Volley]:
+    own = {salvo.turn: salvo.shots for salvo in view.salvos}
+    aims = (own.get(each.turn) or tuple(Shot(*aim) for aim in each.aims_if_announced or ()) for each in view.results)
+    return {each.turn: Volley(each.hits, shots) for each, shots in zip(view.results, aims, strict=True) if shots}
 
 
 def _board(view: View, player: str) -> str:

@@ -133,6 +133,9 @@ def test_a_game_is_set_up_and_won_by_keyboard_alone(window: Browser, tmp_path: P
             changed = f"document.querySelector('#about').innerText !== {json.dumps(turn)}"
             until(window, f"document.title.startsWith('End') || ({changed} && document.title.startsWith('Shoot'))")
         _message(window, "You win. human wins game 1")
+        window.run("document.querySelector('#news [data-turn]').focus()")
+        until(window, "/^turn [0-9]+: [0-9] of [0-9] hit$/.test(document.querySelector('#target .lit').innerText)")
+        assert window.run("return document.querySelector('#target .latest').getAttribute('d')")
         window.press("q")
         _message(window, "You have left")
         assert process.wait(60) == 0

@@ -3,6 +3,7 @@
 import { draw, still } from "./dom.js";
 
 const CELL = 10;
+export const MARGIN = 9; // around a board that is labelled
 const isHit = (cell) => cell === "!" || (cell >= "A" && cell <= "Z");
 const isShip = (cell) => cell >= "a" && cell <= "z";
 
@@ -33,7 +34,7 @@ export class Board {
   #cells = "";
 
   constructor({ width, height }, labelled) {
-    const margin = labelled ? 9 : 0;
+    const margin = labelled ? MARGIN : 0;
     const box = `${-margin} ${-margin} ${width * CELL + margin} ${height * CELL + margin}`;
     this.width = width;
     this.element = draw("svg", { class: "board", viewBox: box, role: "img" });
@@ -41,6 +42,7 @@ export class Board {
     for (const name of ["ships", "rings", "wrecks", "hits", "crosses", "misses", "unknown", "grid", "halo", "latest"])
       this.element.append((this.#parts[name] = draw("path", { class: name })));
     this.#parts.grid.setAttribute("d", grid(width, height));
+    this.signs = this.element.appendChild(draw("g", {}));
     this.effects = this.element.appendChild(draw("g", {}));
     if (labelled) this.element.append(labels(width, height));
   }
@@ -77,6 +79,15 @@ export class Board {
       else sunk += this.#hull(at);
     }
     for (const [name, data] of Object.entries({ ...found, ships: afloat, rings: sunk, wrecks: sunk })) this.#set(name, data);
+  }
+
+  // Puts signs on cells, each as [cell, class, letter].
+  sign(signs) {
+    this.signs.replaceChildren(...signs.map(([cell, kind, letter]) => {
+      const [x, y] = this.#centre(cell);
+      const disc = draw("rect", { x: -4, y: -4, width: 8, height: 8, rx: 4 });
+      return draw("g", { class: `sign ${kind}`, transform: `translate(${x} ${y})` }, disc, draw("text", { y: 2.2 }, letter));
+    }));
   }
 
   #set(name, data) {

@@ -1,9 +1,9 @@
 // The squares of a board, above its drawing: what is clicked, has the focus, and is read out. One of them is reached by
 // Tab; arrows, a row's capital letter and a column's digits lead to the others.
 
+import { MARGIN } from "./boards.js";
 import { make } from "./dom.js";
 
-const MARGIN = 9; // of boards.js, where a cell has 10
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const upper = (letter) => letter >= "A" && letter <= "Z";
 const lower = (letter) => letter >= "a" && letter <= "z";
@@ -72,23 +72,14 @@ export class Cells {
     return this.#at;
   }
 
-  // Marks cells where a ship would lie; none to end that.
-  preview(cells, good = true) {
-    this.#cells.forEach((element, cell) => {
-      element.classList.toggle("good", good && cells.includes(cell));
-      element.classList.toggle("bad", !good && cells.includes(cell));
-    });
-  }
-
-  show(board, { setup }) {
-    const has = { aimed: new Set(board.aimed), offered: new Set(board.offered), fired: new Set(board.fired) };
+  show(board, { setup, volleys }) {
+    const fired = new Map(board.fired);
     const labels = setup ? setup.ships.map((ship) => ship.label) : board.named || board.own ? board.fleet.map(([label]) => label) : [];
     this.#cells.forEach((element, cell) => {
-      for (const [mark, cells] of Object.entries(has)) element.classList.toggle(mark, cells.has(cell));
       element.classList.toggle("ship-here", Boolean(setup) && lower(board.cells[cell]));
-      const words = [this.name(cell), wordsOf(board, cell, labels), ...(has.aimed.has(cell) ? ["chosen"] : [])];
-      if (has.offered.has(cell)) words.push("possible other end");
-      if (has.fired.has(cell)) words.push("fired at, result not told");
+      const words = [this.name(cell), fired.has(cell) ? salvoWords(fired.get(cell), volleys) : wordsOf(board, cell, labels)];
+      if (board.aimed.includes(cell)) words.push("chosen");
+      if (board.offered.includes(cell)) words.push("possible other end");
       const label = words.filter(Boolean).join(", ");
       if (element.getAttribute("aria-label") !== label) element.setAttribute("aria-label", label);
     });
@@ -139,6 +130,8 @@ export class Cells {
     event.stopPropagation();
   }
 }
+
+export const salvoWords = (turn, volleys) => (volleys[turn] ? `fired at in turn ${turn}, ${volleys[turn].hits} hit` : "fired at, result not told");
 
 function wordsOf(board, cell, labels) {
   const letter = board.cells[cell];

@@ -12,8 +12,8 @@ export class Ships {
   #cells = null;
   #drag = null;
 
-  constructor(element, { choose, put, refuse, toGrid }) {
-    [this.element, this.doChoose, this.doPut, this.refuse, this.toGrid] = [element, choose, put, refuse, toGrid];
+  constructor(element, { choose, put, refuse, toGrid, preview }) {
+    [this.element, this.doChoose, this.doPut, this.refuse, this.toGrid, this.preview] = [element, choose, put, refuse, toGrid, preview];
     this.list = element.querySelector("ul");
     this.list.addEventListener("pointerdown", (event) => this.#lift(event, event.target.closest("[data-ship]")?.dataset.ship, 0));
     this.list.addEventListener("click", (event) => {
@@ -142,7 +142,7 @@ export class Ships {
     const { cells, over } = this.#where();
     const { ship } = this.#drag;
     const fits = cells.length === ship.length && cells.every((cell) => ship.room[cell] === "1");
-    this.#cells.preview(over ? cells : [], fits);
+    this.preview(over ? cells : [], fits);
   }
 
   #drop(event) {
@@ -160,7 +160,7 @@ export class Ships {
 
   #end() {
     this.#drag = null;
-    this.#cells?.preview([]);
+    this.preview([], true);
     document.body.classList.remove("dragging");
   }
 }

@@ -1,17 +1,23 @@
 // Draws a sitting from its pictures, and sends what its person does.
 
-import { Board } from "./boards.js";
-import { fill, find, make, plain, say } from "./dom.js";
+import { Board, MARGIN } from "./boards.js";
+import { fill, find, make, nameOf, plain, say } from "./dom.js";
 import { Ships } from "./drag.js";
 import { Cells } from "./cells.js";
 import { act, enter } from "./own.js";
 import { play, toggle } from "./sound.js";
 
 const FEW_SECONDS = 20;
+const TINTS = 6;
+const narrow = matchMedia("(max-width: 44rem)");
 // What goes on with the game, among other things that can be done.
 const MAIN = new Set(["done", "fire", "restart"]);
-const sides = {};
+const shown = new Map(); // boards by their sections
+const drawings = new WeakMap(); // of those sections
+const squares = {}; // of those that are clicked
 let picture = null;
+let pointed = () => 0; // returns the turn of a salvo that is pointed at
+let chosen = 0; // the turn of one that is to stay lit up
 let ends = 0; // when the time ends, on this page's clock
 let side = "own"; // which board a narrow page shows
 
@@ -29,10 +35,10 @@ function show(next) {
   say(find("message"), plain(next.ended ? farewell(next) : next.message));
   say(find("incoming"), plain(setup ? settingWords(setup) : next.incoming));
   say(find("outcome"), plain(next.outcome));
+  showNews(next);
   showBoards(next);
   showShips(next);
   showActions(next);
-  showNews(next);
   tick();
   if (before?.mode !== mode || before?.about[0] !== next.about[0]) changed(next);
   else if (setup && step(setup) !== step(before.setup)) ships.focus();
@@ -44,68 +50,125 @@ const farewell = ({ ended, error }) => (ended === "left" ? "You have left. This 
 const settingWords = ({ setting, deleting, ships }) =>
   setting ? `setting ${ships.find((ship) => ship.name === setting).label}` : deleting ? "deleting: click a ship" : "";
 
-function showBoards({ boards, grid, mode, target, setup, fires }) {
-  const own = boards.find((board) => board.own);
-  const rival = setup ? null : boards.find((board) => board.player === target && !board.own);
-  for (const [name, board] of [["own", own], ["target", rival]]) {
-    const section = find(name);
-    section.hidden = !board;
-    if (!board) continue;
-    const [width, height] = grid;
-    document.body.classList.toggle("large", width > 12);
-    if (sides[name]?.key !== `${width}x${height}`) sides[name] = aSide(name, width, height);
-    section.classList.toggle("active", board.active);
-    section.classList.toggle("named", board.named);
-    say(section.querySelector("h2"), plain(board.heading));
-    sides[name].board.show(board.cells);
-    sides[name].cells.show(board, { setup, mode, fires });
-    const list = section.querySelector(".fleet");
-    fill(list, JSON.stringify(board.fleet), () => board.fleet.map(([label, length, sunk]) => {
-      const line = make("li", sunk ? "sunk" : "", `${label} (${length})`);
-      if (sunk) line.append(make("span", "heard", " sunk"));
-      return line;
-    }));
+function showBoards({ boards, mode, target, setup, volleys }) {
+  const rivals = boards.filter((board) => !board.own);
+  const rival = setup ? null : rivals.find((board) => board.player === target);
+  const others = mode === "End" ? rivals.filter((board) => board !== rival) : [];
+  document.body.classList.toggle("end", mode === "End");
+  fill(find("others"), JSON.stringify(others.map((board) => board.player)), () => others.map(aSection));
+  shown.clear();
+  const sections = [find("own"), find("target"), ...find("others").children];
+  for (const [index, board] of [boards.find((each) => each.own), rival, ...others].entries()) {
+    sections[index].hidden = !board;
+    if (board) showBoard(sections[index], board);
   }
-  showRivals(boards.filter((board) => !board.own), target, Boolean(rival));
-  find("switch").hidden = !rival && !setup;
-  document.body.classList.toggle("switched", Boolean(rival));
-  find("switch").hidden = !rival;
-  showSide();
+  for (const [name, cells] of Object.entries(squares)) if (shown.has(find(name))) cells.show(shown.get(find(name)), { setup, volleys });
+  showChoice();
+  showLit();
 }
 
-function aSide(name, width, height) {
+const aSection = () => make("section", "side", make("div", "head", make("h2"), make("span", "lit")), make("div", "sea", make("div", "plot")), make("ul", "fleet"));
+
+function showBoard(section, board) {
+  const [width, height] = picture.grid;
+  shown.set(section, board);
+  fill(section.querySelector(".plot"), `${width}x${height}`, () => aPlot(section, width, height));
+  section.classList.toggle("active", board.active);
+  section.classList.toggle("named", board.named);
+  section.classList.toggle("rival", !board.own);
+  const { name, standing } = board;
+  fill(section.querySelector("h2"), JSON.stringify([name, standing]), () => [nameOf(name), " ", make("small", "", standing)]);
+  drawings.get(section).element.setAttribute("aria-label", section.querySelector("h2").textContent);
+  showSigns(section);
+  fill(section.querySelector(".fleet"), JSON.stringify(board.fleet), () => board.fleet.map(([label, length, sunk]) => {
+    const line = make("li", sunk ? "sunk" : "", `${label} (${length})`);
+    if (sunk) line.append(make("span", "heard", " sunk"));
+    return line;
+  }));
+}
+
+function showSigns(section, more = []) {
+  const { fired, aimed, offered } = shown.get(section);
+  const shots = fired.map(([cell, turn]) => [cell, `fired s${picture.volleys[turn]?.number % TINTS}`, "?"]);
+  drawings.get(section).sign([...shots, ...aimed.map((cell) => [cell, "aimed", "◎"]), ...offered.map((cell) => [cell, "offered", "+"]), ...more]);
+}
+
+function aPlot(section, width, height) {
   const board = new Board({ width, height }, true);
-  board.element.removeAttribute("role");
+  const { style } = section;
+  drawings.set(section, board);
+  style.setProperty("--shape", (width * 10 + MARGIN) / (height * 10 + MARGIN));
+  style.setProperty("--columns", width);
+  if (!section.id) return [board.element];
+  const cells = new Cells(width, height, { click: (cell, fires) => act({ click: [shown.get(section).player, cell], fires }), label: `${section.id}-heading` });
+  const over = ({ target }) => light(() => shown.get(section)?.fired.find(([cell]) => cell === cells.at(target))?.[1]);
+  for (const event of ["pointerover", "focusin"]) cells.element.addEventListener(event, over);
+  for (const event of ["pointerleave", "focusout"]) cells.element.addEventListener(event, () => light());
   board.element.setAttribute("aria-hidden", "true");
-  const cells = new Cells(width, height, {
-    click: (cell, fires) => act({ click: [playerOf(name), cell], fires }),
-    label: find(name).querySelector("h2").id,
-  });
-  find(name).querySelector(".sea").replaceChildren(board.element, cells.element);
-  if (name === "own") ships.over(cells);
-  return { key: `${width}x${height}`, board, cells };
+  squares[section.id] = cells;
+  if (section.id === "own") ships.over(cells);
+  return [board.element, cells.element];
 }
 
-const playerOf = (name) => (name === "own" ? picture.boards.find((board) => board.own).player : picture.target);
-
-function showRivals(rivals, target, shown) {
-  find("rivals").hidden = !shown || rivals.length < 2;
-  fill(find("rivals"), JSON.stringify([target, rivals.map((board) => [board.player, board.heading])]), () =>
-    rivals.map(({ player, heading }) => {
-      const button = make("button", heading.endsWith("defeated") ? "out" : "", plain(player));
-      button.type = "button";
-      button.setAttribute("aria-pressed", player === target);
-      button.addEventListener("click", () => act({ act: `aim ${player}` }));
-      return button;
-    }),
-  );
+// Which board is aimed at; on a narrow page also which one is shown.
+function showChoice() {
+  const { boards, target, mode, setup } = picture;
+  const rivals = boards.filter((board) => !board.own);
+  for (const name of ["own", "target"]) find(name).classList.toggle("shown", side === name);
+  document.body.classList.toggle("switched", !setup && rivals.length > 0);
+  find("boards").hidden = Boolean(setup) || mode === "End" || !rivals.length;
+  find("boards").classList.toggle("pair", rivals.length < 2);
+  const own = side === "own" && narrow.matches;
+  const choices = [["own", "You", own, ""], ...rivals.map(({ player, standing }) => [player, player, !own && player === target, standing.endsWith("defeated") ? "out" : ""])];
+  fill(find("boards"), JSON.stringify(choices), () => choices.map(([player, text, pressed, name], index) => {
+    const button = make("button", index ? name : "own", nameOf(text));
+    button.type = "button";
+    button.setAttribute("aria-pressed", pressed);
+    button.addEventListener("click", () => {
+      side = index ? "target" : "own";
+      if (index && player !== picture.target) act({ act: `aim ${player}` });
+      else showChoice();
+    });
+    return button;
+  }));
 }
 
-function showSide() {
-  for (const name of ["own", "target"]) {
-    find(name).classList.toggle("shown", side === name);
-    find("switch").querySelector(`[data-side=${name}]`).setAttribute("aria-pressed", side === name);
+// --- the squares of a salvo
+
+// Lights up a salvo while it is pointed at; else the one that was chosen.
+function light(at = () => 0) {
+  pointed = at;
+  showLit();
+}
+
+function showLit() {
+  const turn = [pointed(), chosen].find((each) => picture.volleys[each]) || 0;
+  const salvo = picture.volleys[turn];
+  for (const [section, board] of shown) {
+    const cells = salvo?.cells[board.player] || [];
+    const { width } = drawings.get(section);
+    drawings.get(section).show(board.cells, cells.map((cell) => [(cell % width) + 1, Math.floor(cell / width) + 1]));
+    say(section.querySelector(".lit"), cells.length ? `turn ${turn}: ${salvo.hits} hit` : "");
   }
+  for (const line of lines()) {
+    line.classList.toggle("on", Number(line.dataset.turn) === turn);
+    line.setAttribute("aria-pressed", Number(line.dataset.turn) === chosen);
+  }
+}
+
+const lines = () => [...find("news").querySelectorAll("[data-turn]")];
+
+// Shows a salvo on the boards until another one is chosen.
+function choose(turn) {
+  chosen = chosen === turn ? 0 : turn;
+  pointed = () => 0;
+  const [player] = Object.keys(picture.volleys[turn]?.cells || {});
+  const there = [...shown.values()].some((board) => picture.volleys[turn]?.cells[board.player]);
+  if (chosen && !there && player) act({ act: `aim ${player}` });
+  side = "target";
+  showChoice();
+  showLit();
+  find("target").scrollIntoView({ block: "nearest" });
 }
 
 function showShips({ setup }) {
@@ -133,10 +196,21 @@ function showActions({ actions, ended, plays }) {
   );
 }
 
-function showNews({ news, chat }) {
+function showNews({ news, chat, volleys }) {
   const list = find("news").querySelector("ol");
-  if (fill(list, JSON.stringify(news), () => news.map((line) => make("li", "", plain(line))))) list.scrollTop = list.scrollHeight;
+  const known = news.map(([line, turn]) => [line, volleys[turn] ? turn : 0]);
+  if (fill(list, JSON.stringify(known), () => known.map(([line, turn]) => make("li", "", turn ? aLine(line, turn) : plain(line))))) list.scrollTop = list.scrollHeight;
   find("chat").hidden = !chat;
+}
+
+function aLine(line, turn) {
+  const button = make("button", "", plain(line));
+  button.type = "button";
+  button.dataset.turn = turn;
+  button.addEventListener("click", () => choose(turn));
+  for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => light(() => turn));
+  for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => light());
+  return button;
 }
 
 const step = ({ ships: all, setting, deleting }) => (setting || deleting ? "" : JSON.stringify(all.map(({ at, down }) => [at, down])));
@@ -146,17 +220,17 @@ function refocus(word, mode) {
   const again = word && find("actions").querySelector(`[data-word="${word}"][aria-disabled=false]`);
   if (again) again.focus({ preventScroll: true });
   else if (mode === "Setup") ships.focus();
-  else sides.target?.cells.focus();
+  else squares.target?.focus();
 }
 
 // What the person is at has changed: the focus goes where its next step is, unless it is writing.
 function changed({ mode, boards, left_ms: left }) {
   side = mode === "Shoot" || mode === "End" ? "target" : "own";
-  showSide();
+  if (boards.length) showChoice();
   const seconds = left === null ? "" : `, ${Math.round(left / 1000)} seconds`;
   say(find("call"), mode === "Shoot" ? `your turn${seconds}` : mode === "End" ? "the game is over" : "");
   if (document.activeElement?.closest("#chat")) return;
-  if (mode === "Shoot") sides.target?.cells.focus();
+  if (mode === "Shoot") squares.target?.focus();
   else if (mode === "Setup" && boards.length) ships.focus();
   else if (mode === "End") find("actions").querySelector("button")?.focus({ preventScroll: true });
 }
@@ -191,7 +265,8 @@ const ships = new Ships(find("ships"), {
   choose: (ship) => act({ act: `ship ${ship}` }),
   put: (ship, cell, down) => act({ put: [ship, cell, down] }),
   refuse: (text) => say(find("message"), text),
-  toGrid: () => sides.own.cells.focus(),
+  toGrid: () => squares.own.focus(),
+  preview: (cells, fits) => shown.has(find("own")) && showSigns(find("own"), cells.map((cell) => [cell, fits ? "good" : "bad", ""])),
 });
 
 const KEYS = { d: "delete", r: "random", u: "undo", f: "fire", s: "skip", c: "change", q: "leave", Escape: "none", Delete: "delete" };
@@ -211,10 +286,7 @@ function press(event) {
 }
 
 addEventListener("keydown", press);
-find("switch").addEventListener("click", ({ target }) => {
-  side = target.dataset.side || side;
-  showSide();
-});
+narrow.addEventListener("change", () => picture && showChoice());
 find("chat").addEventListener("submit", (event) => {
   event.preventDefault();
   const line = find("line").value;
