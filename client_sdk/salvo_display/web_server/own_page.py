@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from salvo_display.opener import OpenPage
@@ -167,16 +167,19 @@ class OwnPage(ABC):
 
     # --- pictures
 
-    def application(self) -> ASGIApp:
+    def routes(self) -> list[BaseRoute]:
         """Return the page's addresses."""
-        routes = [
+        return [
             Route("/", self._show),
             Route("/enter", self._enter, methods=["POST"]),
             Route("/events", self._events),
             Route("/do", self._do, methods=["POST"]),
             Mount("/static", static_files(self.package)),
         ]
-        app = Starlette(routes=routes, exception_handlers={PageRefusal: _answer})
+
+    def application(self) -> ASGIApp:
+        """Return what serves the page."""
+        app = Starlette(routes=self.routes(), exception_handlers={PageRefusal: _answer})
         return Guarded(app, self._hosts.__contains__, "no name of this page; its address begins with 127.0.0.1")
 
     @property
@@ -233,7 +236,7 @@ class OwnPage(ABC):
         return answer
 
     async def _events(self, request: Request) -> Response:
-        self._check_cookie(request)
+        self.check_cookie(request)
         if self._streams >= MAX_STREAMS:
             raise PageRefusal(429, "too_many_tabs", f"{MAX_STREAMS} tabs are open; close some of them")
         return StreamingResponse(self._frames(), media_type="text/event-stream", headers=STREAM_HEADERS)
@@ -266,7 +269,7 @@ class OwnPage(ABC):
 
     async def _do(self, request: Request) -> Response:
         self._check_origin(request)
-        self._check_cookie(request)
+        self.check_cookie(request)
         if not self._bucket.take(self._now_ms):
             raise PageRefusal(429, "rate_limited", f"more than {RATE} clicks; wait a second")
         command = self._read(await _body(request))
@@ -291,7 +294,7 @@ class OwnPage(ABC):
             raise PageRefusal(400, "bad_command", "a command does one thing")
         return command
 
-    def _check_cookie(self, request: Request) -> None:
+    def check_cookie(self, request: Request) -> None:
         """Make sure that it is the browser that has shown the key."""
         if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
             raise PageRefusal(403, "other_site", "only this server's own page may ask")

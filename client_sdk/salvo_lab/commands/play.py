@@ -160,6 +160,12 @@ def play(
     seed = seed or secrets.token_hex(16)
     timed = [f" --{name} {value:g}" for name, value in (("turn-seconds", turn_seconds), ("bank", bank)) if value]
     command = again(bots, seed, game, games, rules, seats) + "".join(timed)
+
+    def shown_by(number: int) -> str:
+        if recording is not None:
+            return look_again(recording.file(number)).removeprefix("show:").strip()
+        return again(bots, seed, number, 1, rules, seats) + "".join(timed)
+
     if at_once:
         how = {"games": games, "seed": seed, "rules": rules, "jobs": jobs, "seats": Seats(seats), "first": game}
         how["turn_seconds"] = turn_seconds or TURN_SECONDS
@@ -180,7 +186,9 @@ def play(
                 leaving.enter_context(contextlib.redirect_stdout(nowhere))
             elif MCP in bots or (as_json and HUMAN not in bots):
                 leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
-            table = _Table(load_book(rules), seed, game, games, Seats(seats), recording, supervised, open_page)
+            table = _Table(
+                load_book(rules), seed, game, games, Seats(seats), recording, supervised, open_page, shown_by
+            )
             outcomes = _seat(bots, table, partial(_make, limits, leaving, _warn, games == 1), boards)
             leaving.enter_context(repeated_by(command))
             if watch:
@@ -341,6 +349,7 @@ class _Table(NamedTuple):
     Attributes:
         kept: learns which game is on.
         open_page: opens the page of a person who plays in a browser.
+        command: returns the command that replays a game, or plays it again.
     """
 
     book: RuleBook
@@ -351,6 +360,7 @@ class _Table(NamedTuple):
     recording: _Recording | None
     supervised: SupervisedGame
     open_page: OpenPage | None
+    command: Callable[[int], str]
 
 
 def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: Boards) -> Iterator[Outcome]:
@@ -372,12 +382,31 @@ def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], bo
         play_here(
             desk,
             _sitting_down(people[0], table.open_page),
-            table.book,
             lambda game: next(_games(seated, table._replace(first=game, games=1), boards)),
+            partial(_replayed_by, table, boards),
             table.first,
             again=again,
         )
     )
+
+
+def _replayed_by(table: _Table, boards: Boards, outcome: Outcome) -> tuple[str, Callable[[], str] | None]:
+    """Return the command that replays a person's game, or plays it again, and what makes the page of it.
+
+    There is no page where seats are paired, since at a table the seed draws who begins.
+    """
+    salvos = list(boards.salvos)
+
+    def page() -> str:
+        from salvo_display.replay import Replay
+        from salvo_display.web_page import html_page
+        from salvo_lab.recording import take_down
+
+        book, seed = table.book, table.seed
+        recorded = take_down(outcome.fleets, salvos, seed=seed, game=outcome.game, book=book)
+        return html_page(Replay(f"game {outcome.game}", *recorded))
+
+    return table.command(outcome.game), None if table.seats is Seats.PAIRED else page
 
 
 def _has_person(bots: Sequence[str]) -> bool:
@@ -400,7 +429,7 @@ def _sitting_down(person: str, open_page: OpenPage | None) -> SitDown:
 
 
 def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:
-    book, seed, first, count, seats, recording, supervised, _ = table
+    book, seed, first, count, seats, recording, supervised, *_ = table
     exchanged = places_alike([type(adapter.bot) for adapter in bots.values()])
     for number in range(first, first + count):
         supervised.game = number

@@ -75,6 +75,8 @@ class Over:
         winner: empty after a tie, and after a host has aborted the game.
         fleets: by player, where the rules show them.
         again: whether the person may begin another one.
+        command: replays the game, or plays it again; empty where nothing does.
+        page: makes the page that replays it; None where there is none.
     """
 
     game: int
@@ -83,6 +85,8 @@ class Over:
     fleets: Mapping[str, Fleet] = field(default_factory=dict)
     again: bool = False
     aborted: bool = False
+    command: str = ""
+    page: Callable[[], str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ class Human(Bot):
 def play_here(
     desk: Channel,
     sit_down: Callable[[Channel, Callable[[], None]], None],
-    rules: RuleBook,
     play_one: Callable[[int], Outcome],
+    replayed_by: Callable[[Outcome], tuple[str, Callable[[], str] | None]],
     first: int,
     *,
     again: bool = True,
@@ -67,8 +67,8 @@ def play_here(
 
     Args:
         sit_down: lets the person see and answer while games are played.
-        rules: of all games.
         play_one: plays the game of a number; one of its bots is a :class:`Human` at this desk.
+        replayed_by: returns the command that replays a game, and what makes the page that does.
         first: number of the first game; the next one has the next number, so the starter alternates where the rules
             have that.
         again: whether more than one game may be played.
@@ -87,7 +87,8 @@ def play_here(
         while True:
             outcome = play_one(number)
             outcomes.append(outcome)
-            desk.show(Over(number, outcome.winner, outcome.places, outcome.fleets if rules.reveal else {}, again))
+            command, page = replayed_by(outcome)
+            desk.show(Over(number, outcome.winner, outcome.places, outcome.fleets, again, command=command, page=page))
             desk.wait(Again)
             number += 1
 

@@ -35,6 +35,7 @@ def picture_of(sitting: Sitting) -> dict[str, Any]:
         "trouble": sitting.trouble,
         "message": sitting.message,
         "news": sitting.news,
+        "replay": None if sitting.over is None else [sitting.over.command, sitting.over.page is not None],
         "volleys": {} if sight is None else _volleys(sight, sitting, boards),
         "outcome": sitting.outcome if sight is not None else "",
         "incoming": sitting.incoming(sight) if sight is not None else "",

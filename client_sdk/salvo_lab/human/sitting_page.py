@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
 from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from salvo.rules import Orientation
+from salvo_display.web_page.rendering import policy_of
 from salvo_display.web_server.own_page import OwnPage, PageCommand, PageRefusal
 from salvo_lab.human.channel import Channel
 from salvo_lab.human.page_picture import picture_of
@@ -57,6 +62,18 @@ class SittingPage(OwnPage):
     def seconds_left(self) -> float | None:
         """Of what the person is at."""
         return self.sitting.seconds_left
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the addresses, with the one that replays the game that is over."""
+        return [*super().routes(), Route("/replay", self._replay)]
+
+    async def _replay(self, request: Request) -> Response:
+        self.check_cookie(request)
+        over = self.sitting.over
+        if over is None or over.page is None:
+            return PlainTextResponse("no game that is over\n", 404)
+        page = await asyncio.to_thread(over.page)
+        return HTMLResponse(page, headers={"Content-Security-Policy": policy_of(page)})
 
     def take_in(self) -> bool:
         """Apply what has come from the game."""

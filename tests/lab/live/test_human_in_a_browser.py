@@ -75,6 +75,9 @@ def test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_momen
         _message(window, "You win. human wins game 1")
         until(window, "document.title.startsWith('End')")
         assert faults(window) == []
+        assert text(window, "#replay code").startswith("salvo play human random --seed 7 --rules ")
+        window.run("fetch('/replay').then((answer) => answer.text()).then((page) => (window.page = page))")
+        until(window, "window.page && window.page.includes('human wins after')")
         window.click("[data-word=restart]")
         until(window, "document.querySelector('#about').innerText.includes('game 2')")
         window.click("[data-word=leave]")

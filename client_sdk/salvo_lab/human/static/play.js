@@ -39,6 +39,7 @@ function show(next) {
   showBoards(next);
   showShips(next);
   showActions(next);
+  showReplay(next);
   tick();
   if (before?.mode !== mode || before?.about[0] !== next.about[0]) changed(next);
   else if (setup && step(setup) !== step(before.setup)) ships.focus();
@@ -194,6 +195,19 @@ function showActions({ actions, ended, plays }) {
       return button;
     }),
   );
+}
+
+function showReplay({ replay, ended }) {
+  const [command, page] = replay || ["", false];
+  find("replay").hidden = Boolean(ended) || !(command || page);
+  fill(find("replay"), JSON.stringify([command, page]), () => {
+    const link = make("a", "", "Watch it again");
+    link.href = "/replay";
+    link.target = "_blank";
+    const code = make("code", "", plain(command));
+    code.tabIndex = 0; // to be scrolled
+    return [...(page ? [link] : []), ...(command ? [code] : [])];
+  });
 }
 
 function showNews({ news, chat, volleys }) {
