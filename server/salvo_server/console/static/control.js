@@ -43,7 +43,7 @@ function aTime(since) {
 }
 
 function aTable() {
-  const section = make("section", "", make("h2", "", make("span", "")), make("p", "line"), make("p", "turn"), make("ul", "teams"), make("div", "commands"));
+  const section = make("section", "", make("h2", "", make("span", "")), make("p", "line"), make("p", "turn"), make("div", "commands"), make("ul", "teams"));
   section.querySelector(".commands").setAttribute("role", "group");
   return section;
 }
@@ -107,13 +107,19 @@ function showOrder() {
   say(find("label"), takes ? ARGUMENTS[takes][0] : "");
   const teams = teamsAt(table);
   const before = find("team").value;
-  if (fill(find("team"), JSON.stringify(teams), () => teams.map(anOption)) && teams.includes(before)) find("team").value = before;
+  if (fill(find("team"), JSON.stringify([teams, narrow.matches]), () => teams.map(anOption)) && teams.includes(before)) find("team").value = before;
   const where = table === null ? label : `${titleOf(table)}, ${label}`;
   say(find("means"), `${where}: ${plain(means.replace("{team}", () => find("team").value || "a team"))}`);
 }
 
+const narrow = matchMedia("(max-width: 60rem)");
+const MOST = 20; // letters of a name in a list for which a phone has room
+
+// Where a name has no room it is shortened in the middle; the sentence has all of it.
 function anOption(name) {
-  const option = make("option", "", plain(name));
+  const letters = [...plain(name)];
+  const cut = narrow.matches && letters.length > MOST ? [...letters.slice(0, MOST - 6), "…", ...letters.slice(-5)] : letters;
+  const option = make("option", "", cut.join(""));
   option.value = name;
   return option;
 }
