@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from salvo import messages as m
-from salvo.rules import RuleBook
+from salvo.rules import Placement, RuleBook
 from salvo.view import View
 
 
@@ -175,7 +175,9 @@ class GameVerified(Event):
         game: its number; 0 while the opening is missing.
         whole: whether all of it was heard, so that the commitments could be checked. If not, this event is repeated
             once the last missing entry is there.
+        placed: the ships by player that the log has revealed, where this team played.
     """
 
     game: int
     whole: bool
+    placed: Mapping[str, Collection[Placement]] = field(default_factory=dict, compare=False)

@@ -93,6 +93,7 @@ class _WitnessedGame:
     whole: bool = False
     confirmed: set[m.Announcement] = field(default_factory=set)
     hidden: list[bytes] = field(default_factory=list)
+    approved: list[bool] = field(default_factory=list)  # of each hidden input, whether it is a placement that counts
     texts: list[str] = field(default_factory=list)
     steps: int = 0
     shots: dict[int, int] = field(default_factory=dict)  # of this team, by turn, according to the log
@@ -392,6 +393,8 @@ class Witness:
             case log.LogStep(announcements=announcements, hidden=hidden):
                 game.steps += 1
                 game.hidden += hidden
+                approved = any(isinstance(each, m.PlacementJudged) and each.approved for each in announcements)
+                game.approved += [approved] * len(hidden)
                 for announcement in announcements:
                     if isinstance(announcement, m.SalvoResolved) and announcement.player == self._name:
                         game.shots[announcement.turn] = announcement.shots
@@ -424,18 +427,23 @@ class Witness:
             log_reader.open_commitments(opening, game.revealed, game.hidden, game.texts)
         except log_reader.NotOpened as error:
             raise _unfair(opening, str(error)) from None
-        self._check_own(game, opening)
-        return GameVerified(opening.game, True)
+        return GameVerified(opening.game, True, self._check_own(game, opening))
 
-    def _check_own(self, game: _WitnessedGame, opening: log.Opening) -> None:
+    def _check_own(self, game: _WitnessedGame, opening: log.Opening) -> dict[str, Collection[Placement]]:
+        """Compare what was revealed with what this team has sent; return the ships of all players."""
         sent = self._sent.pop(opening.game, None)
         if sent is None:
-            return
+            return {}
         commands = [_read_hidden(text, opening) for text in game.texts]
         mine = [c for c in commands if isinstance(c, (m.PlaceShip, m.Fire, m.Skip)) and c.player == self._name]
         self._check_placements(opening, sent, [c for c in mine if isinstance(c, m.PlaceShip)])
         self._check_shots(game, opening, sent, [c for c in mine if isinstance(c, m.Fire)])
         self._check_skips(opening, sent, [c for c in mine if isinstance(c, m.Skip)])
+        placed: dict[str, dict[str, Placement]] = {}
+        for command, approved in zip(commands, game.approved, strict=True):
+            if approved and isinstance(command, m.PlaceShip):
+                placed.setdefault(command.player, {})[command.placement.ship] = command.placement
+        return {player: ships.values() for player, ships in placed.items()}
 
     def _check_placements(self, opening: log.Opening, sent: _Sent, counted: Sequence[m.PlaceShip]) -> None:
         """Each ship's final placement must be one that was sent, in its own message, which influences the starter.

@@ -90,6 +90,14 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
+class Revealed:
+    """The fleets of a game that is over or about to be, by player: its log has revealed them."""
+
+    game: int
+    fleets: Mapping[str, Fleet]
+
+
+@dataclass(frozen=True, slots=True)
 class Clock:
     """Whose time runs.
 
@@ -116,7 +124,7 @@ class Broken:
     error: BaseException
 
 
-News = FleetAsked | Seen | Notice | Over | Clock | Link | Broken
+News = FleetAsked | Seen | Notice | Over | Revealed | Clock | Link | Broken
 
 
 # --- what the person answers --------------------------------------------------------------------------------------

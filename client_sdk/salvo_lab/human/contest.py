@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from random import Random
 from typing import Final
 
 from salvo import events as e
 from salvo import messages as m
 from salvo.client import FINAL, MAX_WAIT_SECONDS, GameReport
-from salvo.errors import CODES, BotError, SalvoError, WireError
+from salvo.errors import CODES, BotError, IllegalCommand, SalvoError, WireError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import State
 from salvo.player import check_salvo
-from salvo.rules import Fleet
+from salvo.rules import Fleet, Placement
 from salvo.seal import fingerprint
 from salvo.seat import Seat
 from salvo.seated_team import SeatedTeam
@@ -29,6 +30,7 @@ from salvo_lab.human.channel import (
     Link,
     Notice,
     Over,
+    Revealed,
     Salvo,
     Seen,
     TakeBack,
@@ -154,8 +156,9 @@ class Person:
                 self._notify(f"the server is {fingerprint(keys.sign)}")
             case LogDoubted(text):
                 self._notify(f"{text}; asked the server how the game stands")
-            case GameVerified(game, True):
+            case GameVerified(game, True, placed):
                 self._notify(f"game {game} was as the server had committed to it")
+                self._reveal(game, placed)
 
     def _observe(self, announcement: m.Announcement, retained: bool) -> None:
         """Tell what no event of the session's tells: who is in the lobby, and whose time runs."""
@@ -178,6 +181,17 @@ class Person:
                 self._desk.show(Clock(announcement.player, None if retained else now + seconds))
             case m.SalvoResolved():
                 self._desk.show(Clock())
+
+    def _reveal(self, game: int, placed: Mapping[str, Collection[Placement]]) -> None:
+        """Show the fleets that the log of a game has revealed to everybody, whatever its rules show."""
+        view = self._session.view
+        if view is None or view.game != game:
+            return
+        fleets = {}
+        for player in view.players:
+            with contextlib.suppress(IllegalCommand):  # somebody was out before all its ships were placed
+                fleets[player] = Fleet(view.rules, list(placed.get(player, ())))
+        self._desk.show(Revealed(game, fleets))
 
     def _was_notified(self, code: str) -> bool:
         known = (code, self._session.game) in self._notified

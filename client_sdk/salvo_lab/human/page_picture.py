@@ -117,7 +117,7 @@ def _boards(sitting: Sitting, sight: Snapshot | None) -> Iterable[dict[str, Any]
     yield _board(own, marks, ships, sight.rules.grid, _own_fleet(sight)) | own_words
     for player in rivals_of(sight):
         rival = sitting.rival_board(sight, player)
-        fleet = sitting.over.fleets.get(player) if sitting.over is not None else None
+        fleet = sitting.fleets_shown.get(player)
         shown = _letters(fleet.placements, names, sight.rules) if fleet is not None else {}
         marks = _without_aims(rival.marks, sight.boards[player])
         board = _board(rival, marks, shown, sight.rules.grid, _fleet(sight, player))

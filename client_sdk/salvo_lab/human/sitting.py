@@ -7,7 +7,7 @@ the person does, and draw what it says. Small letters are commands, capital lett
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from time import monotonic
@@ -29,6 +29,7 @@ from salvo_lab.human.channel import (
     News,
     Notice,
     Over,
+    Revealed,
     Salvo,
     Seen,
     TakeBack,
@@ -113,6 +114,7 @@ class Sitting:
         self._seen = 0  # how many shots at the own board were there when the person last fired
         self._next: FleetAsked | None = None  # the set-up that waits until the person has seen the end of a game
         self._clock = Clock()
+        self._revealed = Revealed(0, {})
 
     # --- what comes from the game ---------------------------------------------------------------------------------
 
@@ -132,6 +134,8 @@ class Sitting:
                     self.outcome = self._outcome_after(player, text, self.sight)
             case Over():
                 self._end(news)
+            case Revealed():
+                self._revealed = news
             case Link(trouble):
                 self.trouble = trouble
             case Broken(error):
@@ -178,6 +182,7 @@ class Sitting:
 
     def _forget_game(self) -> None:
         self.sight, self.over, self.chosen, self._seen = None, None, [], 0
+        self._revealed = Revealed(0, {})
         self.outcome = ""
         self.news = [(line, 0) for line, _ in self.news]
 
@@ -516,12 +521,19 @@ class Sitting:
 
     def rival_board(self, sight: Snapshot, player: str) -> BoardPicture:
         """Return another player's board; with its ships, where the end of a game has shown them."""
-        fleets, rivals = self.over.fleets if self.over is not None else {}, rivals_of(sight)
+        fleets, rivals = self.fleets_shown, rivals_of(sight)
         marks = sight.revealed(player, fleets[player]) if player in fleets else sight.aimed(player, self.chosen)
         which = f"{rivals.index(player) + 1}/{len(rivals)} " if len(rivals) > 1 else ""
         active = self.mode is Mode.SHOOT and player == self.target
         apart = sight.tells_sunk_cells and player not in fleets
         return BoardPicture(player, which + _heading(sight, player), marks, active=active, sunk_apart=apart)
+
+    @property
+    def fleets_shown(self) -> Mapping[str, Fleet]:
+        """All fleets by player, once the game is over and as far as they have been revealed."""
+        if self.over is None:
+            return {}
+        return self.over.fleets or (self._revealed.fleets if self._revealed.game == self.over.game else {})
 
     def beside_target(self, sight: Snapshot, by: int = 1) -> str:
         """Return the rival that comes so many places after the target."""

@@ -180,7 +180,7 @@ def test_a_game_by_every_ruleset_is_won_by_clicking(window: Browser, tmp_path: P
 
 
 def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, tmp_path: Path) -> None:
-    with contest_on(tmp_path) as url:
+    with contest_on(tmp_path, "spaced") as url:
         players.join(url, "random", seed="5", games=1)
         book = load_book(str(tmp_path / "pond.toml"))
         rival = fleet_of_random(book, "5")
@@ -198,6 +198,7 @@ def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, t
             window.press(*"good game", ENTER)
             until(window, "document.querySelector('#news').innerText.includes('you say: good game')")
             until(window, "document.querySelector('#news').innerText.includes('as the server had committed to it')")
+            until(window, "document.querySelector('#target').classList.contains('named')")
             assert faults(window) == []
             window.click("[data-word=leave]")
             assert process.wait(60) == 0
