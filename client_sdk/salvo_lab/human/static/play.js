@@ -27,13 +27,14 @@ function show(next) {
   const before = picture;
   const held = document.activeElement;
   picture = next;
+  if (before?.about[0] !== next.about[0]) chosen = 0;
   ends = next.left_ms === null ? 0 : Date.now() + next.left_ms;
   const { mode, setup } = next;
   document.title = `${plain(next.title)} - Salvo`;
   say(find("title"), plain(next.title));
   say(find("about"), plain(next.about.join(", ")));
   say(find("message"), plain(next.ended ? farewell(next) : next.message));
-  say(find("incoming"), plain(setup ? settingWords(setup) : next.incoming));
+  say(find("incoming"), plain(next.incoming));
   say(find("outcome"), plain(next.outcome));
   showNews(next);
   showBoards(next);
@@ -48,8 +49,6 @@ function show(next) {
 }
 
 const farewell = ({ ended, error }) => (ended === "left" ? "You have left. This tab can be closed." : `The game cannot go on: ${error}`);
-const settingWords = ({ setting, deleting, ships }) =>
-  setting ? `setting ${ships.find((ship) => ship.name === setting).label}` : deleting ? "deleting: click a ship" : "";
 
 function showBoards({ boards, mode, target, setup, volleys }) {
   const rivals = boards.filter((board) => !board.own);
@@ -90,7 +89,7 @@ function showBoard(section, board) {
 
 function showSigns(section, more = []) {
   const { fired, aimed, offered } = shown.get(section);
-  const shots = fired.map(([cell, turn]) => [cell, `fired s${picture.volleys[turn]?.number % TINTS}`, "?"]);
+  const shots = fired.filter(([cell]) => !aimed.includes(cell)).map(([cell, turn]) => [cell, `fired s${picture.volleys[turn]?.number % TINTS}`, "?"]);
   drawings.get(section).sign([...shots, ...aimed.map((cell) => [cell, "aimed", "◎"]), ...offered.map((cell) => [cell, "offered", "+"]), ...more]);
 }
 
@@ -102,7 +101,9 @@ function aPlot(section, width, height) {
   style.setProperty("--columns", width);
   if (!section.id) return [board.element];
   const cells = new Cells(width, height, { click: (cell, fires) => act({ click: [shown.get(section).player, cell], fires }), label: `${section.id}-heading` });
-  const over = ({ target }) => light(() => shown.get(section)?.fired.find(([cell]) => cell === cells.at(target))?.[1]);
+  const over = ({ target, type }) => {
+    if (type === "pointerover" || target.matches(":focus-visible")) light(() => shown.get(section)?.fired.find(([cell]) => cell === cells.at(target))?.[1]);
+  };
   for (const event of ["pointerover", "focusin"]) cells.element.addEventListener(event, over);
   for (const event of ["pointerleave", "focusout"]) cells.element.addEventListener(event, () => light());
   board.element.setAttribute("aria-hidden", "true");
