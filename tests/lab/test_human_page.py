@@ -11,7 +11,7 @@ from kit.person import view_of
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS
 from salvo.view import Feed, Shot
-from salvo_lab.human.channel import FleetAsked, Line, Notice, Salvo, Seen
+from salvo_lab.human.channel import FleetAsked, Line, Notice, Over, Salvo, Seen
 from salvo_lab.human.sitting_page import ALONE_SECONDS
 from salvo_lab.human.snapshot import Snapshot
 
@@ -157,6 +157,23 @@ def test_a_salvo_whose_hits_are_only_counted_is_known_by_its_squares() -> None:
         assert frame["news"] == [["me: 2 shots: 1 hit", 1]]
         assert frame["volleys"] == {"1": {"number": 0, "hits": "1 of 2", "cells": {"ann": [0], "bob": [1]}}}
         assert [board["fired"] for board in frame["boards"]] == [[], [[0, 1]], [[1, 1]]]
+
+    play(act)
+
+
+def test_only_a_game_that_is_over_is_replayed_and_only_to_its_person() -> None:
+    policy = "default-src 'none'"
+    page = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+    async def act(table: Table) -> None:
+        await table.visitor.enter()
+        table.begin_turn("salvo")
+        assert (await table.visitor.ask("GET", "/replay")).status == 404
+        table.receive(Over(1, "ann", {"ann": 1, "me": 2}, page=lambda: page))
+        answer = await table.visitor.ask("GET", "/replay")
+        assert (answer.status, answer.body.decode()) == (200, page)
+        assert answer.headers["content-security-policy"] == policy
+        assert (await table.visitor.ask("GET", "/replay", cookie="")).code == "no_cookie"
 
     play(act)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kit.person import view_of
+from kit.person import fleet_in_rows, view_of
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Orientation
 from salvo.view import Feed, Shot
-from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Salvo, Seen, TakeBack
+from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Revealed, Salvo, Seen, TakeBack
 from salvo_lab.human.sitting import Mode, Sitting
 from salvo_lab.human.snapshot import Snapshot
 
@@ -138,6 +138,19 @@ def test_restart_asks_for_another_game_once_and_a_click_after_the_end_does_nothi
     sitting.act("restart")
     sitting.act("restart")
     assert desk.answers() == [Again()]
+
+
+def test_the_fleets_that_a_log_reveals_are_shown_at_the_end_of_that_game_alone() -> None:
+    sitting, _ = _in_turn("salvo")
+    fleets = {"ann": fleet_in_rows(BOOKS["salvo"])}
+    sitting.receive(Revealed(1, fleets))
+    assert sitting.fleets_shown == {}
+    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}))
+    assert sitting.fleets_shown == fleets
+    sitting.receive(FleetAsked(BOOKS["salvo"], "me", 1, Random(1)))  # game 1 of another table
+    sitting.act("restart")
+    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}))
+    assert sitting.fleets_shown == {}
 
 
 def test_leaving_a_game_needs_confirmation_and_any_other_action_cancels_it() -> None:
