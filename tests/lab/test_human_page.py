@@ -155,8 +155,8 @@ def test_a_salvo_whose_hits_are_only_counted_is_known_by_its_squares() -> None:
         async with table.visitor.tab() as picture:
             frame = await picture()
         assert frame["news"] == [["me: 2 shots: 1 hit", 1]]
-        assert frame["volleys"] == {"1": {"number": 0, "hits": "1 of 2", "cells": {"ann": [0], "bob": [1]}}}
-        assert [board["fired"] for board in frame["boards"]] == [[], [[0, 1]], [[1, 1]]]
+        assert frame["volleys"] == {"1": {"number": 0, "hits": "1 of 2", "shots": [["ann", 0], ["bob", 1]]}}
+        assert [board["fired"] for board in frame["boards"]] == [[], [0], [1]]
 
     play(act)
 

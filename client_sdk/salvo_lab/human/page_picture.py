@@ -11,13 +11,12 @@ import string
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from salvo.rules import Grid, Orientation, Placement
-from salvo.view import Shot
+from salvo.rules import Announce, Grid, Orientation, Placement
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab.human.setup import Setup
 from salvo_lab.human.setup_actions import Action
 from salvo_lab.human.sitting import BoardPicture, Mode, Sitting, rivals_of, standing_of
-from salvo_lab.human.snapshot import SUNK, Snapshot, Volley
+from salvo_lab.human.snapshot import SUNK, Snapshot
 
 _LETTERS: Final = string.ascii_lowercase
 _PLAIN: Final[Mapping[str, str]] = {Mark.MISS: "*", Mark.HIT: "!"}
@@ -26,7 +25,6 @@ _PLAIN: Final[Mapping[str, str]] = {Mark.MISS: "*", Mark.HIT: "!"}
 def picture_of(sitting: Sitting) -> dict[str, Any]:
     """Return the picture without its number and its clock."""
     sight = None if sitting.mode is Mode.SETUP else sitting.sight
-    boards = list(_boards(sitting, sight))
     return {
         "mode": sitting.mode,
         "title": _title(sitting),
@@ -36,11 +34,11 @@ def picture_of(sitting: Sitting) -> dict[str, Any]:
         "message": sitting.message,
         "news": sitting.news,
         "replay": None if sitting.over is None else [sitting.over.command, sitting.over.page is not None],
-        "volleys": {} if sight is None else _volleys(sight, sitting, boards),
+        "volleys": {} if sight is None else _volleys(sight, sitting),
         "outcome": sitting.outcome if sight is not None else "",
         "incoming": sitting.incoming(sight) if sight is not None else "",
         "grid": None if sitting.grid is None else [sitting.grid.width, sitting.grid.height],
-        "boards": boards,
+        "boards": list(_boards(sitting, sight)),
         "target": sitting.target if sight is not None else "",
         "setup": None if sitting.setting_up is None else _setup(sitting.setting_up.setup),
         "fires": sight is not None and sight.shots == 1,
@@ -109,7 +107,7 @@ def _boards(sitting: Sitting, sight: Snapshot | None) -> Iterable[dict[str, Any]
         assert setup is not None
         yield _board(own, own.marks, _ships_in_setup(setup), setup.book.grid, []) | {"own": True, "name": own.heading}
         return
-    names, turns = [ship.name for ship in sight.rules.fleet], sight.turns()
+    names = [ship.name for ship in sight.rules.fleet]
     ships = _letters(sight.fleet.placements, names, sight.rules)
     marks = _without_aims(own.marks, sight.boards[sight.me])
     standing = {player: ", ".join(standing_of(sight, player)) for player in sight.players}
@@ -121,30 +119,22 @@ def _boards(sitting: Sitting, sight: Snapshot | None) -> Iterable[dict[str, Any]
         shown = _letters(fleet.placements, names, sight.rules) if fleet is not None else {}
         marks = _without_aims(rival.marks, sight.boards[player])
         board = _board(rival, marks, shown, sight.rules.grid, _fleet(sight, player))
-        squares = [(cell, Shot(player, *sight.rules.grid.xy(cell))) for cell in _cells_with(Mark.FIRED, marks)]
-        board["standing"] = standing[player]
-        yield board | {"own": False, "fired": [(cell, turns.get(shot, 0)) for cell, shot in squares]}
+        yield board | {"own": False, "standing": standing[player]}
 
 
-def _volleys(sight: Snapshot, sitting: Sitting, boards: Iterable[dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """Return by turn the salvos of the news, and those whose squares' results are not told.
-
-    Each has its number among all that are known, its hits, and its cells by player.
-    """
-    wanted = {turn for _, turn in sitting.news} | {turn for board in boards for _, turn in board["fired"]}
-    numbered = enumerate(sight.volleys.items())
+def _volleys(sight: Snapshot, sitting: Sitting) -> dict[int, dict[str, Any]]:
+    """Return by turn the salvos of the news, and all whose results are only counted: number, hits, and squares."""
+    wanted = {turn for _, turn in sitting.news} if sight.rules.announce is not Announce.COUNT else sight.volleys
+    cell = sight.rules.grid.cell
     return {
-        turn: {"number": number, "hits": str(volley), "cells": _cells_of(volley, sight.rules.grid)}
-        for number, (turn, volley) in numbered
+        turn: {
+            "number": number,
+            "hits": str(volley),
+            "shots": [(shot.player, cell(*shot[1:])) for shot in volley.shots],
+        }
+        for number, (turn, volley) in enumerate(sight.volleys.items())
         if turn in wanted
     }
-
-
-def _cells_of(volley: Volley, grid: Grid) -> dict[str, list[int]]:
-    cells: dict[str, list[int]] = {}
-    for shot in volley.shots:
-        cells.setdefault(shot.player, []).append(grid.cell(shot.x, shot.y))
-    return cells
 
 
 def _ships_in_setup(setup: Setup) -> dict[int, str]:
@@ -167,7 +157,7 @@ def _board(
         "cells": "".join(_cell(mark, known.get(cell)) for cell, mark in enumerate(marks)),
         "aimed": _cells_with(Mark.AIMED, board.marks),
         "offered": _cells_with(Mark.OFFERED, marks),
-        "fired": [],
+        "fired": _cells_with(Mark.FIRED, marks),
         "active": board.active,
         "named": bool(ships),
         "fleet": fleet,

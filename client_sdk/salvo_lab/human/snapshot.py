@@ -65,7 +65,7 @@ class Snapshot:
     winners: tuple[str, ...]
     deadline: float | None = field(compare=False)
     known: Mapping[str, dict[tuple[int, int], bool]] = field(compare=False, repr=False)
-    volleys: Mapping[int, Volley] = field(repr=False)
+    volleys: dict[int, Volley] = field(repr=False)
 
     @classmethod
     def of(cls, view: View) -> Snapshot:
@@ -105,14 +105,11 @@ class Snapshot:
         """Return what the view has said of a board; nothing where the rules don't tell cells."""
         return self.known.get(player, {})
 
-    def turns(self) -> dict[Shot, int]:
-        """Return the turn of the latest salvo at each square."""
-        return {shot: turn for turn, volley in self.volleys.items() for shot in volley.shots}
-
     def before(self, shot: Shot) -> str:
         """Return what is known of a square that was fired at: ``B3 was fired at in turn 7: 2 of 5 hit``; or nothing."""
         cell = self.rules.grid.cell(shot.x, shot.y)
-        mark, turn = self.boards[shot.player][cell], self.turns().get(shot)
+        mark = self.boards[shot.player][cell]
+        turn = next((turn for turn, volley in reversed(self.volleys.items()) if shot in volley.shots), 0)
         if mark in (Mark.BLANK, Mark.SHIP):
             return ""
         if mark == Mark.FIRED:

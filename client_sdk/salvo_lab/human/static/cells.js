@@ -72,15 +72,15 @@ export class Cells {
     return this.#at;
   }
 
-  show(board, { setup, volleys }) {
-    const fired = new Map(board.fired);
+  // `words` returns what is known of a square that was fired at.
+  show(board, setup, words) {
     const labels = setup ? setup.ships.map((ship) => ship.label) : board.named || board.own ? board.fleet.map(([label]) => label) : [];
     this.#cells.forEach((element, cell) => {
       element.classList.toggle("ship-here", Boolean(setup) && lower(board.cells[cell]));
-      const words = [this.name(cell), fired.has(cell) ? salvoWords(fired.get(cell), volleys) : wordsOf(board, cell, labels)];
-      if (board.aimed.includes(cell)) words.push("chosen");
-      if (board.offered.includes(cell)) words.push("possible other end");
-      const label = words.filter(Boolean).join(", ");
+      const said = [this.name(cell), board.fired.includes(cell) ? words(cell) : wordsOf(board, cell, labels)];
+      if (board.aimed.includes(cell)) said.push("chosen");
+      if (board.offered.includes(cell)) said.push("possible other end");
+      const label = said.filter(Boolean).join(", ");
       if (element.getAttribute("aria-label") !== label) element.setAttribute("aria-label", label);
     });
   }
@@ -130,8 +130,6 @@ export class Cells {
     event.stopPropagation();
   }
 }
-
-export const salvoWords = (turn, volleys) => (volleys[turn] ? `fired at in turn ${turn}, ${volleys[turn].hits} hit` : "fired at, result not told");
 
 function wordsOf(board, cell, labels) {
   const letter = board.cells[cell];

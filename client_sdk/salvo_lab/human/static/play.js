@@ -50,7 +50,7 @@ function show(next) {
 
 const farewell = ({ ended, error }) => (ended === "left" ? "You have left. This tab can be closed." : `The game cannot go on: ${error}`);
 
-function showBoards({ boards, mode, target, setup, volleys }) {
+function showBoards({ boards, mode, target, setup }) {
   const rivals = boards.filter((board) => !board.own);
   const rival = setup ? null : rivals.find((board) => board.player === target);
   const others = mode === "End" ? rivals.filter((board) => board !== rival) : [];
@@ -62,7 +62,7 @@ function showBoards({ boards, mode, target, setup, volleys }) {
     sections[index].hidden = !board;
     if (board) showBoard(sections[index], board);
   }
-  for (const [name, cells] of Object.entries(squares)) if (shown.has(find(name))) cells.show(shown.get(find(name)), { setup, volleys });
+  for (const [section, board] of shown) squares[section.id]?.show(board, setup, (cell) => words(turnAt(board, cell)));
   showChoice();
   showLit();
 }
@@ -89,7 +89,8 @@ function showBoard(section, board) {
 
 function showSigns(section, more = []) {
   const { fired, aimed, offered } = shown.get(section);
-  const shots = fired.filter(([cell]) => !aimed.includes(cell)).map(([cell, turn]) => [cell, `fired s${picture.volleys[turn]?.number % TINTS}`, "?"]);
+  const tint = (cell) => picture.volleys[turnAt(shown.get(section), cell)]?.number % TINTS;
+  const shots = fired.filter((cell) => !aimed.includes(cell)).map((cell) => [cell, `fired s${tint(cell)}`, "?"]);
   drawings.get(section).sign([...shots, ...aimed.map((cell) => [cell, "aimed", "◎"]), ...offered.map((cell) => [cell, "offered", "+"]), ...more]);
 }
 
@@ -102,7 +103,7 @@ function aPlot(section, width, height) {
   if (!section.id) return [board.element];
   const cells = new Cells(width, height, { click: (cell, fires) => act({ click: [shown.get(section).player, cell], fires }), label: `${section.id}-heading` });
   const over = ({ target, type }) => {
-    if (type === "pointerover" || target.matches(":focus-visible")) light(() => shown.get(section)?.fired.find(([cell]) => cell === cells.at(target))?.[1]);
+    if (type === "pointerover" || target.matches(":focus-visible")) light(() => turnAt(shown.get(section), cells.at(target)));
   };
   for (const event of ["pointerover", "focusin"]) cells.element.addEventListener(event, over);
   for (const event of ["pointerleave", "focusout"]) cells.element.addEventListener(event, () => light());
@@ -137,6 +138,11 @@ function showChoice() {
 
 // --- the squares of a salvo
 
+const isAt = (turn, player, cell) => picture.volleys[turn]?.shots.some(([name, at]) => name === player && (cell === undefined || at === cell));
+// The turn of the latest salvo at a square of which these rules do not say more.
+const turnAt = (board, cell) => (board?.fired.includes(cell) && Object.keys(picture.volleys).findLast((turn) => isAt(turn, board.player, cell))) || 0;
+const words = (turn) => (turn ? `fired at in turn ${turn}, ${picture.volleys[turn].hits} hit` : "fired at, result not told");
+
 // Lights up a salvo while it is pointed at; else the one that was chosen.
 function light(at = () => 0) {
   pointed = at;
@@ -147,14 +153,14 @@ function showLit() {
   const turn = [pointed(), chosen].find((each) => picture.volleys[each]) || 0;
   const salvo = picture.volleys[turn];
   for (const [section, board] of shown) {
-    const cells = salvo?.cells[board.player] || [];
+    const cells = (salvo?.shots || []).filter(([name]) => name === board.player).map(([, cell]) => cell);
     const { width } = drawings.get(section);
     drawings.get(section).show(board.cells, cells.map((cell) => [(cell % width) + 1, Math.floor(cell / width) + 1]));
     say(section.querySelector(".lit"), cells.length ? `turn ${turn}: ${salvo.hits} hit` : "");
   }
   for (const line of lines()) {
-    line.classList.toggle("on", Number(line.dataset.turn) === turn);
-    line.setAttribute("aria-pressed", Number(line.dataset.turn) === chosen);
+    line.classList.toggle("on", line.dataset.turn === String(turn));
+    line.setAttribute("aria-pressed", line.dataset.turn === String(chosen));
   }
 }
 
@@ -164,9 +170,8 @@ const lines = () => [...find("news").querySelectorAll("[data-turn]")];
 function choose(turn) {
   chosen = chosen === turn ? 0 : turn;
   pointed = () => 0;
-  const [player] = Object.keys(picture.volleys[turn]?.cells || {});
-  const there = [...shown.values()].some((board) => picture.volleys[turn]?.cells[board.player]);
-  if (chosen && !there && player) act({ act: `aim ${player}` });
+  const there = [...shown.values()].some(({ player }) => isAt(turn, player));
+  if (chosen && !there) act({ act: `aim ${picture.volleys[turn].shots[0][0]}` });
   side = "target";
   showChoice();
   showLit();
