@@ -125,12 +125,9 @@ def _drawn(replay: Replay, one: _Fought, kind: str) -> Best:
     """Return a game with the board that shows what was special: the winner's, or of the fastest that of the second."""
     winner, second, *_ = one.entry.players
     what = "point" if replay.header.rules.book.ending is Ending.GOAL else "hit"
+    behind = f"was {counted(one.behind, what)} behind after turn {one.since}, and won"
     whose, turn, words = {
-        "The greatest comeback": (
-            winner,
-            one.since,
-            f"was {counted(one.behind, what)} behind after turn {one.since}, and won",
-        ),
+        "The greatest comeback": (winner, one.since, behind),
         "The closest game": (winner, replay.turns, f"won with {counted(one.margin, what)} to spare"),
         "The fastest game": (second, replay.turns, f"won after {counted(replay.turns, 'salvo')}"),
     }[kind]
