@@ -57,6 +57,10 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+export function show(element, is) {
+  if (element.hidden === is) element.hidden = !is;
+}
+
 // Replaces what is in an element if it is another than before; `key` says which.
 export function fill(element, key, children) {
   if (element.dataset.key === key) return false;

@@ -1,0 +1,89 @@
+// Beside and below the boards: results, news, standings, chat, and who will win.
+
+import { badge, colourOf, counted, draw, fill, find, make, nameOf, plain, say, show } from "./dom.js";
+import { mine, picture, pieces, teamOf } from "./state.js";
+import { inLeague, news, percents } from "./words.js";
+
+const MANY_CHANCES = 8; // more than these would be stripes without names
+const BEST_CHANCES = 5;
+const PLACES = 16; // of the result, since the boards have all of them
+const KINDS = ["sunk", "defeated", "began", "won"];
+
+const mark = (kind) => draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("use", { href: `#${kind}` }));
+
+// The heads of a list's columns; a screen reader has them in each line's title.
+function columnHeads(...heads) {
+  const line = make("li", "heads", ...heads.map((head) => make("span", "", head)));
+  line.setAttribute("aria-hidden", "true");
+  return line;
+}
+
+export function drawSide() {
+  const { feed, chat, league } = picture;
+  const inTable = inLeague(picture) && league.over; // the boards' place has the final table
+  const standings = inTable ? [] : league?.rows.length ? league.rows : picture.standings;
+  say(find("standings").querySelector("h2"), league?.rows.length ? plain(league.name) : "This evening");
+  fill(find("feed-list"), JSON.stringify(feed), () =>
+    feed.map((item) => {
+      const kind = KINDS.includes(item.kind) ? item.kind : "began";
+      return make("li", kind, mark(kind), make("p", "", ...pieces(news(item))));
+    }),
+  );
+  fill(find("standings-list"), JSON.stringify([standings, mine]), () => [
+    ...(standings.length ? [columnHeads("", "Team", "Points", "Games", league ? "Won" : "Hits")] : []),
+    ...standings.map((row) => {
+      const figures = [Number(row.points.toFixed(2)), row.games, "wins" in row ? row.wins : row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : ""];
+      const team = make("span", `team ${colourOf(row)}`, badge(row), nameOf(row.name));
+      return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(row.place)), team, ...figures.map((figure) => make("span", "", String(figure))));
+    }),
+  ]);
+  fill(find("chat-list"), JSON.stringify(chat), () =>
+    [...chat].reverse().map(({ from, text }) => {
+      const team = teamOf(from);
+      const who = team ? make("span", `team ${colourOf(team)}`, badge(team), nameOf(from)) : make("b", "", from ? nameOf(from) : "server");
+      return make("li", "", who, make("q", "", plain(text)));
+    }),
+  );
+  const { players, state } = picture;
+  const result = state === "over" ? players.filter((player) => player.place) : [];
+  find("result-list").classList.toggle("many", result.length > 3);
+  fill(find("result-list"), JSON.stringify(result), () =>
+    result.slice(0, PLACES).map((player) => {
+      const rate = player.shots ? `${Math.round((100 * player.hits) / player.shots)} %` : "";
+      const told = make("span", "figures", make("span", "", player.hits === null ? "" : counted(player.hits, "hit")), make("i", "", rate));
+      return make("li", `team ${colourOf(player)}`, make("b", "place", String(player.place)), badge(player), nameOf(player.name), told);
+    }),
+  );
+  const again = find("again");
+  const link = again.querySelector("a");
+  const page = `games/at/${encodeURIComponent((picture.tape?.table ?? picture.table.split("@")[0]) || "game")}/${picture.game}`;
+  if (link && state === "over" && link.getAttribute("href") !== page) {
+    link.href = page;
+    for (const code of again.querySelectorAll("img")) code.src = `qr.svg?page=/${page}`;
+  }
+  show(again, state === "over" && picture.game > 0 && !picture.aborted && !picture.withheld);
+  for (const [name, list] of Object.entries({ feed, standings, chat, result })) find(name).classList.toggle("empty", !list.length);
+}
+
+export function drawChances() {
+  const all = picture.players.filter(({ chance, out }) => chance !== null && !out);
+  const racing = all.length > MANY_CHANCES ? [...all].sort((a, b) => b.chance - a.chance).slice(0, BEST_CHANCES) : all;
+  const others = all.filter((player) => !racing.includes(player));
+  const there = picture.state === "turn" && racing.length > 1;
+  show(find("chances"), there);
+  if (!there) return;
+  const list = find("chances-list");
+  fill(list, JSON.stringify([racing.map(({ name }) => name), all.length]), () => [
+    ...racing.map((player) => make("li", colourOf(player), badge(player), nameOf(player.name), make("b"))),
+    ...(others.length ? [make("li", "others", `${others.length} others`, make("b"))] : []),
+  ]);
+  const rest = others.length ? [others.reduce((sum, { chance }) => sum + chance, 0)] : [];
+  const words = percents([...racing.map(({ chance }) => chance), ...rest]).map((percent) => `${percent} %`);
+  if (others.length) say(list.lastChild.lastChild, words.at(-1));
+  racing.forEach((player, index) => {
+    const item = list.children[index];
+    item.style.flexGrow = Math.max(0.4, 100 * player.chance);
+    item.title = `${plain(player.name)} ${words[index]}`;
+    say(item.lastChild, words[index]);
+  });
+}

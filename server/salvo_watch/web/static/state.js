@@ -1,0 +1,32 @@
+// What the hall shows: the newest picture, whose page it is, and which team its visitor follows. Views read it, and draw themselves anew.
+
+import { badge, colourOf, keep, kept, make, nameOf } from "./dom.js";
+
+export let picture = null;
+export let away = false; // whether the page's server is
+export let tables = []; // all of them as they are now, on a page that follows them
+export const own = new URLSearchParams(location.search).get("team") || ""; // whose page this is, if it is a team's
+export let mine = own || kept("team");
+
+// Whether this page is to be live where it would show a tape.
+export const asksLive = () => new URLSearchParams(location.search).has("live");
+
+export const receive = (next) => (picture = next);
+export const receiveTables = (next) => (tables = next);
+export const lose = (is) => (away = is);
+
+export function follow(name) {
+  mine = mine === name ? "" : name;
+  keep("team", mine);
+}
+
+export const teamOf = (name) => [picture.players, picture.standings, picture.league?.rows || []].flatMap((teams) => teams.find((team) => team.name === name) || [])[0];
+
+export function pieces(words) {
+  return words.map((piece) => {
+    if (typeof piece === "string") return piece;
+    const team = teamOf(piece.team);
+    const name = nameOf(piece.team);
+    return team ? make("span", `team ${colourOf(team)}`, badge(team), name) : name;
+  });
+}
