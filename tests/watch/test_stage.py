@@ -27,7 +27,8 @@ class Page:
     def __init__(self) -> None:
         self.live = Table("")
         self.shown: list[int] = []
-        self.stage = Stage(self.live, Badges(), lambda tape: self.shown.append(tape.game))
+        self.idle = False
+        self.stage = Stage(self.live, Badges(), lambda tape: self.shown.append(tape.game), lambda: self.idle)
 
     @property
     def game(self) -> int | None:
@@ -84,6 +85,30 @@ def test_of_a_round_the_game_in_which_most_happened_is_next(page: Page) -> None:
         page.stage.offer(a_tape(game, thrill, f"t{game}"), 0.0, round_=1)
     page.runs(LENGTH + END_SECONDS + 0.1, 0.0)
     assert page.game == 3
+
+
+def test_a_final_comes_before_all_other_games_of_its_round(page: Page) -> None:
+    page.stage.offer(a_tape(1, 0, "t1"), 0.0, round_=1)
+    page.stage.offer(a_tape(2, 9, "t2"), 0.0, round_=1)
+    page.stage.offer(a_tape(3, 0, "t3"), 0.0, round_=1, final=True)
+    page.runs(LENGTH + END_SECONDS + 0.1, 0.0)
+    assert page.game == 3
+
+
+def test_in_an_idle_lobby_the_last_tape_runs_again_until_something_happens(page: Page) -> None:
+    page.live.receive(Arrived(m.StateChanged(State.LOBBY)), 0.0)
+    page.idle = True
+    page.stage.offer(a_tape(1), 0.0)
+    now = 2.5 * (LENGTH + END_SECONDS)
+    page.runs(now, 0.0)
+    assert page.stage.playing is not None
+    assert (page.game, page.stage.playing.again) == (1, True)
+    page.stage.offer(a_tape(2), now)
+    assert (page.game, page.stage.playing.again) == (2, False)
+    page.runs(LENGTH + END_SECONDS + 1.0, now)
+    page.live.receive(Arrived(m.StateChanged(State.TURN)), 0.0)
+    page.stage.advance(now + LENGTH + END_SECONDS + 2.0)
+    assert page.game is None
 
 
 def test_a_game_of_a_later_round_ends_the_tape_of_an_earlier_one(page: Page) -> None:

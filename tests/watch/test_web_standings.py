@@ -121,6 +121,29 @@ def test_a_break_is_shown_at_once_and_a_podium_when_the_last_tape_has_been_shown
     assert (shown["evening"]["phase"], shown["league"]["rows"][0]["name"]) == ("final", "bob")
 
 
+def test_a_leagues_table_says_by_how_many_places_teams_have_moved_where_that_is_known(front: Front) -> None:
+    def moved(round_: int, *teams: str, played: bool = True) -> list[int | None]:
+        rows = tuple(m.LeagueStanding(place, team, 0, 1, 0) for place, team in enumerate(teams, start=1))
+        matches = (m.LeagueMatch(("ann", "bob"), places=(1, 2) if played else ()),)
+        cup = m.EveningShown("desk", "cup", round_, 4, rows=rows, matches=matches, phase=m.Phase.ROUND)
+        front.receive("/game/league", EVENING.write(cup))
+        return [row["moved"] for row in front.picture()["league"]["rows"]]
+
+    assert moved(1, "ann", "bob", "cy") == [None, None, None]
+    assert moved(2, "bob", "ann", "cy", "dan") == [1, -1, 0, None]
+    assert moved(3, "bob", "ann", "cy", "dan", played=False) == [1, -1, 0, None]  # nothing of this round counts yet
+    assert moved(3, "dan", "bob", "ann", "cy") == [3, -1, -1, -1]
+
+
+def test_a_break_is_shown_since_it_began_whatever_the_league_reports_meanwhile(front: Front) -> None:
+    cup = m.EveningShown("desk", "cup", 1, phase=m.Phase.BREAK, resumes=m.Phase.ROUND, at=1000)
+    for at in (1000, 2000):
+        front.receive("/game/league", EVENING.write(replace(cup, at=at, left=at)))
+    assert front.picture()["evening"]["since"] == 1000
+    front.receive("/game/league", EVENING.write(replace(cup, at=3000, phase=m.Phase.ROUND, resumes=None)))
+    assert front.picture()["evening"]["since"] == 3000
+
+
 def test_a_leagues_table_is_the_only_one_while_it_is_the_latest_thing(front: Front) -> None:
     front.standings("stray")
     assert front.picture()["standings"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from salvo import messages as m
@@ -13,7 +13,36 @@ from salvo_server.game_lengths import TimeLeft
 _AT_ONCE: Final = (m.Phase.ARRIVALS, m.Phase.BREAK, m.Phase.FREE, m.Phase.OVER)
 
 
-def evening_picture(shown: m.EveningShown, newest: m.EveningShown, badges: Badges) -> dict[str, Any]:
+class Course:
+    """How an evening came to be what it is, as far as it was seen.
+
+    Attributes:
+        since: since when its phase is on, epoch ms.
+    """
+
+    def __init__(self) -> None:
+        self.since = 0
+        self._league = ""
+        self._phase: m.Phase | None = None
+        self._ends: dict[int, dict[str, int]] = {}  # by round, the places when it was last seen
+
+    def receive(self, newest: m.EveningShown) -> None:
+        """Note what is on now."""
+        if newest.phase is not self._phase:
+            self._phase, self.since = newest.phase, newest.at
+        if newest.name != self._league:
+            self._league, self._ends = newest.name, {}
+        self._ends[newest.round] = {row.team: row.place for row in newest.rows}
+
+    def moves(self, league: m.EveningShown) -> dict[str, int]:
+        """Return by how many places teams have moved up in the latest round that counts; those of whom it is known."""
+        places = {row.team: row.place for row in league.rows}
+        latest = league.round if any(match.places for match in league.matches) else league.round - 1
+        before = self._ends.get(latest - 1, {}) if latest > 1 else {}
+        return {team: before[team] - place for team, place in places.items() if team in before}
+
+
+def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Course, badges: Badges) -> dict[str, Any]:
     """Return what is on, and the league's round, its matches and the table, JSON-ready, each team with its badge.
 
     Args:
@@ -27,14 +56,14 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, badges: Badge
             "phase": phase,
             "resumes": resumes,
             "silent": newest.silent,
-            "at": shown.at,
+            "since": course.since if phase is newest.phase else shown.at,
             "missing": list(newest.missing) if phase is m.Phase.ARRIVALS else [],
         },
-        "league": _league(shown, badges) if shown.name else None,
+        "league": _league(shown, course.moves(shown), badges) if shown.name else None,
     }
 
 
-def _league(league: m.EveningShown, badges: Badges) -> dict[str, Any]:
+def _league(league: m.EveningShown, moves: Mapping[str, int], badges: Badges) -> dict[str, Any]:
     names = {row.team for row in league.rows}.union(*(match.teams for match in league.matches))
     of = badges.of(names)
     return {
@@ -53,6 +82,7 @@ def _league(league: m.EveningShown, badges: Badges) -> dict[str, Any]:
                 "points": row.points / 1000,
                 "games": row.games,
                 "wins": row.wins,
+                "moved": moves.get(row.team),
                 **_named([row.team], of)[0],
             }
             for row in league.rows

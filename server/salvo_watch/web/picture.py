@@ -194,6 +194,7 @@ class Screen:
             "withheld": withheld,
             "game": self.table.game.number,
             "turn": turn,
+            "fires": "" if picture["turn"] is None else picture["turn"]["player"],
             "headline": self._headline(picture),
             "players": players,
         }
@@ -249,6 +250,7 @@ class Screen:
             "height": book.grid.height,
             "fleet": [[ship.name, ship.length] for ship in book.fleet],
             "goal": book.goal,
+            "shots": book.shots,
             "sinkings": self._shows_sinkings,
         }
 

@@ -26,7 +26,7 @@ from salvo.topics import Reader
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
-from salvo_watch.web.league import evening_picture
+from salvo_watch.web.league import Course, evening_picture
 from salvo_watch.web.picture import table_of_standings
 from salvo_watch.web.stage import LATEST_SECONDS, Playing, Stage
 from salvo_watch.web.tables import Arrived, Table, read
@@ -159,7 +159,7 @@ class Source:
         reached: whether it is there.
         statuses: of its server's tables.
         standings: of the evening.
-        evening: what is on there.
+        evening: what is on there, and ``course`` how it came to that.
     """
 
     def __init__(self, cell: str, connection: Connection, users: ScreenUsers) -> None:
@@ -168,6 +168,7 @@ class Source:
         self.statuses = ServerStatuses()
         self.standings: Late[tuple[m.Standing, ...]] = Late(())
         self.evening: Late[m.EveningShown] = Late(m.EveningShown())
+        self.course = Course()
         self.connection, self._users = connection, users
         self._known: set[str] = set()  # tables that are followed
 
@@ -205,6 +206,11 @@ class Source:
             return None
         self._known.add(address.table)
         return place_of(address.table, self.cell), what
+
+
+def _is_free(evening: Late[m.EveningShown]) -> bool:
+    """Whether an evening has no league, and goes on."""
+    return not evening.newest.name and evening.newest.phase in (m.Phase.ARRIVALS, m.Phase.FREE)
 
 
 class Relay:
@@ -350,6 +356,7 @@ class Relay:
             case m.EveningShown(badges=badges) as evening_shown:
                 self.badges.take(badges)
                 source.evening.receive(evening_shown, untold)
+                source.course.receive(evening_shown)
             case Fact(address) if address.topic is topics.STANDINGS:
                 source.standings.receive((), untold)
             case Fact(address) if address.topic is topics.LEAGUE:
@@ -383,14 +390,18 @@ class Relay:
         evening = source.evening.newest
         if evening.name and game.place != wall:
             self._untold[game].add(wall)
-            self._stage(wall).offer(tape, now, round_=evening.round + 1)
+            leads = {row.team for row in source.evening.shown.rows if row.place == 1}
+            final = evening.round == evening.rounds and not leads.isdisjoint(tape.teams)
+            self._stage(wall).offer(tape, now, round_=evening.round + 1, final=final)
             self._draw(wall)
         self._stage(game.place).offer(tape, now)
         self._draw(game.place)
 
     def _stage(self, place: str) -> Stage:
         if place not in self._stages:
-            self._stages[place] = Stage(self._table(place), self.badges, partial(self._shown_at, place))
+            evening = self._sources[cell_of(place)].evening
+            free = partial(_is_free, evening)
+            self._stages[place] = Stage(self._table(place), self.badges, partial(self._shown_at, place), free)
         return self._stages[place]
 
     def _shown_at(self, place: str, tape: Tape) -> None:
@@ -452,6 +463,11 @@ class Relay:
         stage = self._stages.get(page.place)
         return None if stage is None or page.live else stage.playing
 
+    def _tape_at(self, place: str) -> int | None:
+        """Return when the game ended whose tape a table's page shows for the first time; None without one."""
+        playing = self._playing(Page(place))
+        return None if playing is None or playing.again else playing.tape.ended
+
     def _send_overview(self) -> None:
         self._overview_timer = None
         self._overview.send(self.overview())
@@ -512,15 +528,17 @@ class Relay:
         name = page.place
         states = [[self._name(table.name), table.screen.state] for table in self._shown()]
         source, playing = self._sources[cell_of(name)], self._playing(page)
-        if playing is not None:
-            picture = playing.picture()
+        table = self.tables.get(name) or self._on_page(page)
+        live = table.picture(self._loop.time(), withheld=self._withheld(table))
+        if playing is None:
+            picture = {**live, "tape": None, "next": None}
         else:
-            table = self._on_page(page)
-            picture = {**table.picture(self._loop.time(), withheld=self._withheld(table)), "tape": None}
+            waits = {key: live[key] for key in ("players", "lobby", "rules")}
+            picture = {**playing.picture(), "next": waits if playing.again else None}
         shown = source.evening.shown
         # While a league is the latest thing, its table is the only one: stray games never mix in.
         standings = () if shown.name else source.standings.shown
-        picture |= evening_picture(shown, source.evening.newest, self.badges)
+        picture |= evening_picture(shown, source.evening.newest, source.course, self.badges)
         picture["standings"] = table_of_standings(standings, self.badges)
         return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
 
@@ -532,7 +550,11 @@ class Relay:
     def overview(self) -> dict[str, Any]:
         """Return what the page of all tables shows; it is live."""
         tables = [
-            {**table.screen.summary(withheld=self._withheld(table)), "table": self._name(table.name)}
+            {
+                **table.screen.summary(withheld=self._withheld(table)),
+                "table": self._name(table.name),
+                "tape": self._tape_at(table.name),
+            }
             for table in self._shown()
         ]
         return {"tables": tables, "trouble": "" if self.reached else "broker"}

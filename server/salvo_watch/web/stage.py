@@ -24,6 +24,7 @@ LATEST_SECONDS: Final = 150.0
 class _Waiting(NamedTuple):
     tape: Tape
     round: int
+    final: bool
     begins_until: float
 
 
@@ -33,11 +34,12 @@ class Playing:
     Attributes:
         table: to which the tape plays; it is in the game's own time.
         round: see :meth:`Stage.offer`.
+        again: whether it has been shown before.
         next_at: when the next cut is due, or since when the tape is at its end, by the clock of the event loop.
     """
 
-    def __init__(self, tape: Tape, round_: int, badges: Badges, now: float) -> None:
-        self.tape, self.round = tape, round_
+    def __init__(self, tape: Tape, round_: int, badges: Badges, now: float, *, again: bool = False) -> None:
+        self.tape, self.round, self.again = tape, round_, again
         self.table = Table(tape.table, boards=True, badges=badges)
         self.next_at = now
         self._shown = 0
@@ -73,34 +75,41 @@ class Stage:
         playing: the tape that is shown; None while the page is live.
     """
 
-    def __init__(self, live: Table, badges: Badges, shown: Callable[[Tape], None]) -> None:
+    def __init__(
+        self, live: Table, badges: Badges, shown: Callable[[Tape], None], idle: Callable[[], bool] = lambda: False
+    ) -> None:
         """Begin live.
 
         Args:
             live: the table that is shown between tapes.
             shown: called with each tape when it is at its end, or will not be shown.
+            idle: whether there is nothing else to see in the table's lobby, where the last tape runs again.
         """
+        self._idle = idle
         self.playing: Playing | None = None
         self._live, self._badges, self._report = live, badges, shown
         self._waiting: list[_Waiting] = []
 
-    def offer(self, tape: Tape, now: float, round_: int = 0) -> None:
+    def offer(self, tape: Tape, now: float, round_: int = 0, *, final: bool = False) -> None:
         """Take a tape that has just been made.
 
         Args:
             round_: of a league, in which a game of a later round matters more, and ends the tape of an earlier one; at
                 a table alone, only the newest game waits.
+            final: whether the game decides the league.
         """
         kept = [waiting for waiting in self._waiting if round_ and waiting.round >= round_]
         self._drop(waiting for waiting in self._waiting if waiting not in kept)
-        self._waiting = [*kept, _Waiting(tape, round_, now + LATEST_SECONDS - tape.ms / 1000)]
-        if self.playing is not None and self.playing.round < round_:
+        self._waiting = [*kept, _Waiting(tape, round_, final, now + LATEST_SECONDS - tape.ms / 1000)]
+        if self.playing is not None and (self.playing.again or self.playing.round < round_):
             self._report(self.playing.tape)
             self.playing = None
         self.advance(now)
 
     def advance(self, now: float) -> None:
         """Show what is due: the next cut, the next tape, or the table live."""
+        if self.playing is not None and self.playing.again and not self._idles:
+            self.playing = None
         playing = self.playing
         if playing is not None and not playing.over:
             playing.advance(now)
@@ -113,6 +122,9 @@ class Stage:
         if best is not None:
             self.playing = Playing(best.tape, best.round, self._badges, now)
             self.playing.advance(now)
+        elif playing is not None and self._idles:
+            self.playing = Playing(playing.tape, playing.round, self._badges, now, again=True)
+            self.playing.advance(now)
         elif playing is not None and not self._still_at(playing.tape):
             self.playing = None
 
@@ -124,10 +136,10 @@ class Stage:
         return due if due > now or not self.playing.over else None
 
     def _next(self, now: float) -> _Waiting | None:
-        """Take the best tape of those that wait: of a league's last round, the one in which most happened."""
+        """Take the best tape of those that wait: of a league's newest round, a final, else where most happened."""
         self._drop(waiting for waiting in self._waiting if waiting.begins_until < now)
         self._waiting = [waiting for waiting in self._waiting if waiting.begins_until >= now]
-        best = max(self._waiting, key=lambda waiting: (waiting.round, waiting.tape.thrill), default=None)
+        best = max(self._waiting, key=lambda waiting: (waiting.round, waiting.final, waiting.tape.thrill), default=None)
         if best is not None:
             self._waiting.remove(best)
         return best
@@ -135,6 +147,10 @@ class Stage:
     def _drop(self, waiting: Iterable[_Waiting]) -> None:
         for dropped in waiting:
             self._report(dropped.tape)
+
+    @property
+    def _idles(self) -> bool:
+        return self._live.shown.state is State.LOBBY and self._idle()
 
     def _still_at(self, tape: Tape) -> bool:
         """Whether the table still shows the result of the tape's game."""

@@ -135,7 +135,9 @@ class Tape:
         table: where it was played; empty for the default table.
         ended: when, epoch ms.
         cuts: in order; the last one is the end.
-        thrill: how much happened: how often the lead changed, and the ships that the winner had lost.
+        thrill: how much happened: each change of the lead, each ship that the winner lost, and three for last ships
+            that faced each other.
+        teams: who played.
     """
 
     table: str
@@ -143,6 +145,7 @@ class Tape:
     ended: int
     cuts: Sequence[Cut]
     thrill: int
+    teams: frozenset[str] = frozenset()
 
     @property
     def ms(self) -> int:
@@ -168,7 +171,8 @@ def tape_of(header: Header, steps: Iterable[Step]) -> Tape | None:
     if not views:
         return None
     paced = _paced(cuts)
-    return Tape(header.rules.table, header.game, cuts[-1].at, paced, _thrill(views))
+    teams = frozenset(board.player for board in views[0].boards)
+    return Tape(header.rules.table, header.game, cuts[-1].at, paced, _thrill(views), teams)
 
 
 def _cut(header: Header, steps: Iterable[Step]) -> Iterator[Cut]:
@@ -229,11 +233,13 @@ def _afloat(view: m.RefereeView) -> dict[str, int]:
 
 
 def _thrill(views: Sequence[m.RefereeView]) -> int:
-    changes, leader = 0, ""
+    changes, leader, last_ships = 0, "", 0
     for view in views:
         afloat = _afloat(view)
+        if sorted(afloat.values())[-2:] == [1, 1]:
+            last_ships = 3
         first = [name for name, ships in afloat.items() if ships == max(afloat.values())]
         if len(first) == 1 and first[0] != leader:
             changes, leader = changes + bool(leader), first[0]
     most, left = max(_afloat(views[0]).values()), max(_afloat(views[-1]).values())
-    return changes + most - left
+    return changes + most - left + last_ships
