@@ -2,7 +2,7 @@
 
 import { cellsOf } from "./boards.js";
 import { badge, colourOf, fill, find, make, nameOf, show } from "./dom.js";
-import { arrange, cast } from "./layout.js";
+import { arrange, cast, CROWD } from "./layout.js";
 import { drawLobby } from "./lobby.js";
 import { play } from "./sound.js";
 import { follow, mine, own, picture, teamOf } from "./state.js";
@@ -51,6 +51,14 @@ function place(parent, chosen) {
   parent.replaceChildren(...elements);
 }
 
+// Places as a game stands, by points or ships; none while that is not known, or the same for all.
+function ranks({ players, rules, state }) {
+  const worth = ({ hits, sunk, out }) => (out ? -1 : rules.goal ? hits : rules.sinkings ? rules.fleet.length - sunk.length : 0);
+  const all = players.map(worth);
+  const rank = (player) => (state === "turn" && new Set(all).size > 1 ? 1 + all.filter((other) => other > worth(player)).length : "");
+  return new Map(players.map((player) => [player.name, rank(player)]));
+}
+
 export function drawBoards() {
   const { players, turn, state, rules } = picture;
   const lobby = state === "lobby" || !state;
@@ -71,9 +79,10 @@ export function drawBoards() {
     rules, shooter: picture.last && shooter, target: picture.last && target, best: Math.max(rules.fleet.reduce((cells, [, length]) => cells + length, 0), ...players.map(({ hits }) => hits ?? 0)),
     acting: turn && !turn.fired ? turn.player : "",
   };
+  const rank = parts.gallery.length > CROWD ? ranks(picture) : new Map();
   const drawn = (tile, player) => {
     tile.element.tile = tile;
-    tile.set(player, { ...about, followed: player.name === mine });
+    tile.set(player, { ...about, followed: player.name === mine, rank: !tile.large && rank.get(player.name) });
     return tile;
   };
   place(find("features"), parts.large.map((player, index) => drawn(tileAt(index), player)));
@@ -88,7 +97,7 @@ export function drawBoards() {
   );
   show(find("fallen"), parts.fallen.length > 0);
   stage.dataset.kind = parts.boards ? "boards" : "cards";
-  stage.dataset.size = parts.gallery.length > 16 ? "crowd" : parts.gallery.length > 8 ? "many" : "few";
+  stage.dataset.size = parts.gallery.length > CROWD ? "crowd" : "few";
   if (narrow.matches) delete stage.dataset.mode; // of a window that was wider before
   else arrange(stage, parts);
 }

@@ -5,7 +5,7 @@ const FEW = 3; // boards that are all large, beside each other
 const STABLE = 6; // from here on the gallery has everybody at a place of their own, also who is large
 const LARGE = 0.8; // of the width, at most, for the large boards beside a gallery
 const BESIDE = 3.6; // lines of a large board's tile: who it is above, ships and figures below
-const CROWD = 16; // from here on the two large ones stand above each other, and the others have more room
+export const CROWD = 8; // more than these: the two large ones stand above each other, and the others have more room
 
 // Returns who is large and who stands in the gallery, in play order; the defeated fold up, except for who has just been hit.
 export function cast(picture, featured, narrow) {

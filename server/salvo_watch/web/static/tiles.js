@@ -36,7 +36,7 @@ export class Tile {
   }
 
   // Draws a player of a picture, except for what is on its board.
-  set(player, { rules, shooter, target, acting, followed, best }) {
+  set(player, { rules, shooter, target, acting, followed, best, rank }) {
     if (this.name !== player.name) {
       this.name = player.name;
       this.#open(false);
@@ -50,7 +50,7 @@ export class Tile {
     this.element.classList.toggle("open", this.#more.getAttribute("aria-expanded") === "true");
     fill(this.#head.firstChild, `${player.colour}/${player.emblem}`, () => [badge(player)]);
     sayName(this.#name, player.name);
-    say(this.#place, player.place ? String(player.place) : "");
+    say(this.#place, String(player.place || rank || ""));
     say(this.#tag, player.won ? "winner" : player.out ? OUT[player.fate] || "out" : states.shooter ? "fired" : states.target ? "target" : "");
     if (states.acting && !player.out) say(this.#tag, "to fire");
     this.#star.setAttribute("aria-pressed", Boolean(followed));
