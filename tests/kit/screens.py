@@ -198,16 +198,26 @@ const badgeOf = (each) => {
 const nameIn = (each) => one(".name", each);
 const teams = all(".team, .tile", (each) => [nameIn(each), badgeOf(each)]).filter(([name]) => name);
 """
+_CARD: Final = r"""
+const card = (card) => ({
+    match: card.classList.contains("match"), title: one("h2 :first-child", card), about: one(".about", card),
+    headline: one(".headline", card), players: all("li", (each) => ({ name: nameIn(each), place: one(".place", each),
+        out: each.classList.contains("out"), won: each.classList.contains("won"),
+        fires: each.classList.contains("fires"), pips: each.querySelectorAll(".afloat i").length,
+        lost: each.querySelectorAll(".afloat i.lost").length }), card) });
+"""
 _HALL: Final = (
     _SEEN
+    + _CARD
     + r"""
 const row = (each) => ({ place: one(".place", each), name: nameIn(each), figures: all(":scope > span", text, each) });
 return {
     teams, trouble: one("#trouble"), host: one("#host"), own: one("#own-line"), of: one("#of"), game: one("#game"),
     table: document.querySelector("#table").value, headline: one("#headline"), progress: one("#progress"),
-    count: one("#roster-count"), matches: document.querySelector("#roster").classList.contains("matches"),
+    count: one("#roster-count"), games: one("#games h2"),
     roster: all("#roster > li",
         (each) => ({ ...row(each), teams: all(".team", text, each), told: one(".placed", each) })),
+    cards: all("#games .card", card),
     standings: all("#standings-list > li:not(.heads)", row), standingsOf: one("#standings h2"),
     tiles: all(".tile", (each) => ({ name: nameIn(each), tag: one(".tag", each), figures: one(".figures", each),
         out: each.classList.contains("out"), lost: each.querySelectorAll(".ships .lost").length })),
@@ -215,15 +225,7 @@ return {
     places: all("#places li", (each) => [one(".place", each), nameIn(each)]), state: document.body.dataset.state,
 };"""
 )
-_TABLES: Final = (
-    _SEEN
-    + r"""
-return { teams, trouble: one("#trouble"), cards: all(".card", (card) => ({
-    title: one("h2 a", card), about: one("h2 span", card), headline: one(".headline", card),
-    players: all("li", (each) => ({ name: nameIn(each), out: each.classList.contains("out"),
-        won: each.classList.contains("won"), pips: each.querySelectorAll(".afloat i").length,
-        lost: each.querySelectorAll(".afloat i.lost").length }), card) })) };"""
-)
+_TABLES: Final = _SEEN + _CARD + r"""return { teams, trouble: one("#trouble"), cards: all(".card", card) };"""
 _HOST: Final = (
     _SEEN
     + r"""
@@ -245,15 +247,16 @@ def hall_read(window: Browser) -> Facts:
     if (found := re.fullmatch(r"(\S+): next game(?: at table (\S+))?(?: against (.+))?", seen["own"])) is not None:
         rivals = re.split(", | and ", found[3] or "")
         facts[f"match of {found[1]}"] = (frozenset([found[1], *filter(None, rivals)]), found[2] or "")
-    facts |= _words(seen) | _roster(seen)
+    facts |= _words(seen) | _roster(seen) | _games(seen)
     if seen["standings"]:
         figures = [each["figures"] for each in seen["standings"]]
         rows = tuple((int(each[0]), each[1], float(each[2])) for each in figures)
         if seen["standingsOf"] == "This evening":
             facts["standings"] = rows
         else:
-            wins = frozenset((each[1], *map(int, each[3:5])) for each in figures)
-            facts |= rows_of(rows) | {"league": seen["standingsOf"], "wins": wins}
+            facts |= rows_of(rows) | {"league": seen["standingsOf"]}
+            if all(len(each) > 3 for each in figures):  # the evening's page has points only
+                facts["wins"] = frozenset((each[1], *map(int, each[3:5])) for each in figures)
     if seen["tiles"]:
         tape = re.match(r"tape(?: of Table (\S+))?,", seen["of"])
         at = seen["table"] if tape is None else tape[1] or seen["table"]
@@ -282,15 +285,10 @@ def _words(seen: Mapping[str, Any]) -> Facts:
 
 
 def _roster(seen: Mapping[str, Any]) -> Facts:
-    """Return what stands in the place of the boards: a league's matches, its final table, or who is here."""
-    league, _, left = seen["count"].partition(" · ")
-    if not league:
+    """Return what stands in the place of the boards: a league's final table, or who is here."""
+    if not seen["count"] or seen["of"].startswith("tape"):
         return {}
-    if seen["matches"]:
-        lines = [(_names(each["teams"]), each["told"]) for each in seen["roster"]]
-        matches = frozenset((teams, _at(told) if "able" in told else told) for teams, told in lines)
-        return {"league": league, "league left": left, "matches": matches}
-    if league == "Final table":
+    if seen["count"] == "Final table":
         rows = [(*re.split(r"\. ?", each["teams"][0]), each["told"]) for each in seen["roster"]]
         return rows_of((int(place), team, float(told.split()[0])) for place, team, told in rows)
     missing = frozenset(each["name"] for each in seen["roster"] if each["told"] == "not here yet")
@@ -300,9 +298,22 @@ def _roster(seen: Mapping[str, Any]) -> Facts:
     return {f"{seen['table']} teams": here, f"{seen['table']} state": "lobby"}
 
 
-def _names(teams: Iterable[str]) -> frozenset[str]:
-    """Return teams as a match has them: those of one that was played with their places."""
-    return frozenset(re.sub(r"^(\d+\.) ?", r"\1 ", team) for team in teams)
+def _games(seen: Mapping[str, Any]) -> Facts:
+    """Return what the games of a league's round show: those that are on, what is next, and what was played."""
+    if not seen["cards"]:
+        return {}
+    facts: Facts = {"league left": next(iter(re.findall(r"[^·]* left$", seen["games"])), "").strip()}
+    if (found := re.match(r"Round (\d+) of (\d+)", seen["games"])) is not None:
+        facts |= {"round": int(found[1]), "rounds": int(found[2])}
+    matches = []
+    for card in seen["cards"]:
+        told = card["title"].lower() if card["title"] in ("Played", "Next", "Bye") else _at(card["title"])
+        if card["match"]:
+            names = (f"{each['place']} {each['name']}".strip() for each in card["players"])
+            matches.append((frozenset(names), told))
+        if card["about"]:
+            facts |= _card(card)
+    return facts | {"matches": frozenset(matches)}
 
 
 def _game(at: str, seen: Mapping[str, Any]) -> Facts:
@@ -336,24 +347,32 @@ def tables_read(window: Browser) -> Facts:
     seen = window.run(_TABLES)
     facts = _of_teams(seen["teams"]) | {"online": not seen["trouble"]}
     for card in seen["cards"]:
-        at = _at(card["title"])
-        found = re.fullmatch(r"(lobby|playing|over)(?:, turn (\d+))?(?: · game (\d+))?", card["about"])
-        assert found is not None, card["about"]
-        state = {"playing": "turn"}.get(found[1], found[1])
-        facts |= {f"{at} state": state, f"{at} teams": frozenset(each["name"] for each in card["players"])}
-        if found[2]:
-            facts[f"{at} turn"] = int(found[2])
-        if state != "lobby" and found[3]:
-            facts[f"{at} game"] = int(found[3])
+        facts |= _card(card)
+    return facts
+
+
+def _card(card: Mapping[str, Any]) -> Facts:
+    """Return what a table's card shows."""
+    at = _at(card["title"])
+    found = re.fullmatch(r"(lobby|playing|over|)(?:(?:, )?turn (\d+))?(?: · game (\d+))?", card["about"])
+    assert found is not None, card["about"]
+    state = {"playing": "turn", "": "turn"}.get(found[1], found[1])
+    facts: Facts = {f"{at} state": state, f"{at} teams": frozenset(each["name"] for each in card["players"])}
+    if found[2]:
+        facts[f"{at} turn"] = int(found[2])
+    if state != "lobby" and found[3]:
+        facts[f"{at} game"] = int(found[3])
+    if card["headline"]:
         facts[f"{at} paused"] = card["headline"] == "paused by the host"
-        if (fires := re.fullmatch(r"(\S+) fires \d+", card["headline"])) is not None:
-            facts[f"{at} to fire"] = fires[1]
-        if (won := re.fullmatch(r"(\S+) wins", card["headline"])) is not None:
-            facts[f"{at} won"] = frozenset([won[1]])
-        if state == "turn" and all(each["pips"] for each in card["players"]):
-            out = frozenset(each["name"] for each in card["players"] if each["out"])
-            afloat = {each["name"]: each["pips"] - each["lost"] for each in card["players"]}
-            facts |= {f"{at} afloat": frozenset(afloat.items()), f"{at} out": out}
+    for player in card["players"]:
+        if player["fires"]:
+            facts[f"{at} to fire"] = player["name"]
+    if won := frozenset(player["name"] for player in card["players"] if player["won"]):
+        facts[f"{at} won"] = won
+    if state == "turn" and all(each["pips"] for each in card["players"]):
+        out = frozenset(each["name"] for each in card["players"] if each["out"])
+        afloat = {each["name"]: each["pips"] - each["lost"] for each in card["players"]}
+        facts |= {f"{at} afloat": frozenset(afloat.items()), f"{at} out": out}
     return facts
 
 

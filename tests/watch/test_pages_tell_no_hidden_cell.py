@@ -17,7 +17,7 @@ from salvo_watch.web.relay import Page, json_of
 from simulation import crypto
 
 _STREAMS: Final = (Page(""), Page("", live=True), None)
-_PAGES: Final = ("/", "/?live", "/?team=ann", "/director", "/tables", "/sdk", "/qr.svg")
+_PAGES: Final = ("/", "/?live", "/?team=ann", "/tables", "/sdk", "/qr.svg")
 _FILES: Final = ("/live/head.json?table=", "/live/head.json?table=&live", "/live/head.json", "/healthz")
 
 

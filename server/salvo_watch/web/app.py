@@ -63,7 +63,6 @@ def application(
     pages = _Pages(relay, front, has_games=bool(games))
     routes = [
         Route("/", pages.hall),
-        Route("/director", pages.hall),
         Route("/tables", pages.tables),
         Route("/events", pages.events),
         Route("/live/head.json", pages.head),
@@ -104,7 +103,7 @@ class _Pages:
         team = request.query_params.get("team", "")
         if team and NAME_PATTERN.fullmatch(team) is None:
             return PlainTextResponse("team is a team's name\n", 400)
-        return self._page("hall", request, director=request.url.path.endswith("/director"), team=team)
+        return self._page("hall", request, team=team)
 
     async def tables(self, request: Request) -> Response:
         return self._page("tables", request)

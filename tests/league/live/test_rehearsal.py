@@ -53,9 +53,10 @@ SHOWN: Final[Mapping[str, frozenset[str]]] = {
 }
 #: What else they show at some.
 ALSO: Final[Mapping[tuple[str, str], frozenset[str]]] = {
-    ("arrivals", "hall"): frozenset({"phase", "league", "here", "missing", "rows", "badge team1"}),
+    ("arrivals", "hall"): frozenset({"phase", "league", "here", "missing", "badge team1"}),
     ("arrivals", "team"): frozenset({"phase", "league", "here", "missing", "badge team1"}),
     ("arrivals", "host"): frozenset({"missing"}),
+    ("begin", "hall"): frozenset({"league", "rows"}),
     ("begin", "host"): frozenset({"round", "matches", "league", "first lines"}),
     ("begin", "terminal"): frozenset({"round of team1", "match of team1"}),
     ("break", "hall"): frozenset({"phase"}),

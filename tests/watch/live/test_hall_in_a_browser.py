@@ -294,6 +294,45 @@ def test_the_page_of_a_team_that_is_not_there_says_so_and_which_there_are_until_
     until(window, says("#own-line", "There is no team no-one here, but 24 others"))
 
 
+def test_the_page_of_an_evening_has_all_games_the_table_and_a_card_in_a_break(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    rows = [{"place": 1, "team": name, "points": 1000, "games": 1, "wins": 1} for name in ("ann", "bob", "cy", "dan")]
+    matches = [{"teams": ["ann", "bob"], "table": "t1"}, {"teams": ["cy", "dan"], "table": None, "places": [2, 1]}]
+    cup = {"name": "cup", "round": 2, "rounds": 3, "teams": 4, "rows": rows, "matches": matches, "at": 1}
+    say(connection, "/game/league", {**cup, "phase": "round"})
+    say(connection, "/game/state", "lobby")
+    a_public_game(connection, "/t1", "ann", "bob")
+    opened(window, web)
+    until(window, says("#games .turn li.fires", "ann"))
+    assert text(window, "#games .card.over").split() == ["Played", "1.", "dan", "2.", "cy"]
+    assert text(window, "#next") == "Next: round 3 of 3, when these games are over"
+    assert window.run("return document.querySelectorAll('#standings-list .team').length") == 4
+    host = {"by": "desk", "do": "pause", "text": "Pizza is here", "paused": True}
+    say(connection, "/game/hosted", host)
+    say(connection, "/game/league", {**cup, "phase": "break", "resumes": "round"})
+    until(window, says("#pause-words", "Pizza is here"))
+    assert window.run("return document.getElementById('host').hidden")
+    say(connection, "/game/league", {**cup, "phase": "round"})
+    until(window, "document.getElementById('pause').hidden")
+    assert window.complaints() == []
+
+
+def test_without_a_league_the_page_goes_to_a_table_that_plays_until_somebody_chooses_one(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    say(connection, "/game/state", "lobby")
+    a_public_game(connection, "/t9", "eve", "dan")
+    opened(window, web)
+    until(window, says("#headline", "eve to fire"))
+    assert window.run("return document.getElementById('table').value") == "t9"
+    window.open(f"{web.url}?table=")
+    until(window, says("#headline", "The lobby is open"))
+    assert window.complaints() == []
+
+
 def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
     window: Browser, rude: tuple[Connection, WebFront]
 ) -> None:
@@ -306,10 +345,10 @@ def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
         features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}.items()
         window.tell("Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features])
         window.resize(width, 800)
-        for address in ("", "director", "tables", "sdk", "games", game):
+        for address in ("", "tables", "sdk", "games", game):
             window.open(address if address.startswith("http") else web.url + address)
             until(window, "document.readyState === 'complete' && document.body.innerText.length > 20")
-            if address in ("", "director"):
+            if address == "":
                 until(window, "document.querySelectorAll('#boards svg').length >= 4")
             window.run(axe)
             window.run("window.found = null; axe.run().then(each => (window.found = each.violations))")
@@ -421,8 +460,4 @@ def test_the_hall_page_reports_trouble_and_lets_a_table_be_chosen(
     until(window, "document.querySelectorAll('#cards .card').length === 3")
     titles = window.run("return [...document.querySelectorAll('#cards h2 a')].map(e => e.textContent)")
     assert titles == ["Main table", "Table t9", "Table t10"]
-    opened(window, web, "director")
-    until(window, says("#headline", "to fire"))
-    window.press("h")
-    assert window.run("return document.getElementById('hold').getAttribute('aria-pressed')") == "true"
     assert window.complaints() == []

@@ -35,6 +35,7 @@ export function sayName(element, name) {
   if (element.textContent === whole) return;
   const letters = [...whole];
   const long = letters.length > WHOLE;
+  element.style.setProperty("--letters", letters.length); // by which a style can make long names smaller
   element.dataset.tail = long ? letters.splice(-TAIL).join("") : "";
   element.dataset.start = long ? letters.join("") : "";
   element.classList.toggle("long", long);

@@ -3,14 +3,12 @@
 import { cellsOf } from "./boards.js";
 import { badge, colourOf, fill, find, make, nameOf, show } from "./dom.js";
 import { arrange, cast, CROWD } from "./layout.js";
-import { drawLobby } from "./lobby.js";
 import { play } from "./sound.js";
-import { follow, mine, own, picture, teamOf } from "./state.js";
+import { follow, inTheMiddle, mine, narrow, own, picture, teamOf } from "./state.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
 
 const stage = find("boards");
-const narrow = matchMedia("(max-width: 700px)");
 const tiles = new Map(); // of the gallery, by name
 const features = []; // tiles of the large boards, by place
 const none = () => {};
@@ -61,11 +59,10 @@ function ranks({ players, rules, state }) {
 
 export function drawBoards() {
   const { players, turn, state, rules } = picture;
-  const lobby = state === "lobby" || !state;
-  show(find("lobby"), lobby);
-  show(find("features"), !lobby);
-  show(find("rest"), !lobby);
-  if (lobby) return drawLobby();
+  const there = inTheMiddle() === "boards";
+  show(find("features"), there);
+  show(find("rest"), there);
+  if (!there) return;
   const { shooter, target } = state === "turn" ? featured() : {};
   const other = shooter === own ? target : shooter;
   const parts = cast(picture, (own && players.some(({ name }) => name === own) ? [own, other] : [shooter, target]).filter(Boolean), narrow.matches);

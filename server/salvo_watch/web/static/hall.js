@@ -2,13 +2,14 @@
 
 import { aimsAt, drawBoards, endFlight, featured, fly, flying, settle } from "./battle.js";
 import { Board, cellsOf } from "./boards.js";
-import { director } from "./director.js";
 import { atKey, badge, byName, colourOf, find, fit, make, nameOf, plain, show, still } from "./dom.js";
+import { drawGames } from "./games.js";
 import { live } from "./live.js";
+import { drawLobby } from "./lobby.js";
 import { drawNow, tellOutcome } from "./now.js";
 import { drawChances, drawSide } from "./side.js";
 import { play, toggle } from "./sound.js";
-import { asksLive, lose, own, picture, pieces, receive, receiveTables, teamOf } from "./state.js";
+import { asksLive, lose, ofEvening, own, picture, pieces, receive, receiveTables, tables, teamOf } from "./state.js";
 import { drawOwn, drawTop, drawTrouble } from "./top.js";
 import { champions, reason, victory } from "./words.js";
 
@@ -94,10 +95,13 @@ function take(next) {
   drawTop();
   drawTrouble();
   drawNow();
+  drawGames();
+  drawLobby();
   drawBoards();
   drawSide();
   drawChances();
   drawOwn();
+  if (ofEvening() || (next.tables.length > 1 && chosen() === null)) followTables();
   if (fresh && !runsBy && gameOf(before) === gameOf(next) && !still() && !document.hidden) fly(before);
   else if (!goesOn) settle();
   if (before?.league && !before.league.over && next.league?.over) crownLeague(next.league);
@@ -107,12 +111,17 @@ function take(next) {
 
 // --- which table -----------------------------------------------------------------------------------------------------
 
+const chosen = () => new URLSearchParams(location.search).get("table"); // null where nobody has
+const isMain = (table) => !table.split("@")[0];
+
 let leave = () => {};
+let here = null;
 
 function watch(table) {
   leave();
   endFlight();
   closeSplash();
+  here = table;
   leave = live(
     table,
     take,
@@ -129,43 +138,52 @@ function switchLive() {
   if (asksLive()) query.delete("live");
   else query.set("live", "");
   history.replaceState(null, "", `?${query}`);
-  watch(picture?.table ?? chosen());
+  watch(here);
 }
 
-const chosen = () => new URLSearchParams(location.search).get("table") || "";
-
 function choose(table) {
-  history.pushState(null, "", table ? `?table=${encodeURIComponent(table)}` : location.pathname);
+  history.pushState(null, "", `?table=${encodeURIComponent(table)}`);
   watch(table);
 }
 
 // A team's page follows it from table to table: to a game that it plays, or to the lobby of its next one.
 function followOwn() {
-  let here = null;
   const rank = (table) => (table ? ["over", "lobby", "turn"].indexOf(table.state) : -2);
-  live(undefined, ({ tables }) => {
-    receiveTables(tables);
-    drawOwn();
-    const found = tables.filter(({ players }) => players.some(({ name }) => name === own));
-    const [best] = [...found].sort((a, b) => rank(b) - rank(a));
-    if (here !== null && rank(best) <= rank(found.find(({ table }) => table === here))) return;
-    here = best?.table ?? "";
-    watch(here);
-  }, () => {});
+  const found = tables.filter(({ players }) => players.some(({ name }) => name === own));
+  const [best] = [...found].sort((a, b) => rank(b) - rank(a));
+  if (here === null || rank(best) > rank(found.find(({ table }) => table === here))) watch(best?.table ?? "");
 }
 
-const rotation = "director" in body.dataset ? director(watch) : null;
-if (own) followOwn();
-else if (!rotation) watch(chosen());
-addEventListener("popstate", () => rotation || own || watch(chosen()));
-find("table").addEventListener("change", (event) => (rotation ? rotation.show(event.target.value) : choose(event.target.value)));
+// Where nobody has chosen a table: with a league the main one, which runs the best tapes, else the one whose tape is newest, or one that plays.
+function followBest() {
+  if (picture.league) return isMain(here) || watch("");
+  const now = tables.find(({ table }) => table === here);
+  const [best] = tables.filter(({ tape, state }) => tape || state === "turn").sort((a, b) => b.tape - a.tape || byName(a.table, b.table));
+  if (best && !now?.tape && (best.tape || now?.state !== "turn")) watch(best.table);
+}
+
+// All tables, once the page has something to show of them.
+let follows = false;
+function followTables() {
+  if (follows) return;
+  follows = true;
+  live(undefined, (overview) => {
+    receiveTables(overview.tables);
+    if (own) followOwn();
+    else if (picture && chosen() === null) followBest();
+    if (picture) drawGames();
+    drawOwn();
+  }, () => {}); // the table's own stream says so
+}
+
+if (own) followTables();
+else watch(chosen() ?? "");
+addEventListener("popstate", () => own || watch(chosen() ?? ""));
+find("table").addEventListener("change", (event) => choose(event.target.value));
 
 function step(by) {
   const names = picture ? picture.tables.map(([name]) => name).sort(byName) : [];
-  if (names.length < 2) return;
-  const next = names[(names.indexOf(picture.table) + by + names.length) % names.length];
-  if (rotation) rotation.show(next);
-  else choose(next);
+  if (names.length > 1) choose(names[(names.indexOf(picture.table) + by + names.length) % names.length]);
 }
 
 // --- keys, tabs and what depends on the window -----------------------------------------------------------------------

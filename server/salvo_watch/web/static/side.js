@@ -1,12 +1,13 @@
 // Beside and below the boards: results, news, standings, chat, and who will win.
 
 import { badge, colourOf, counted, draw, fill, find, make, nameOf, plain, say, show } from "./dom.js";
-import { mine, picture, pieces, teamOf } from "./state.js";
+import { inTheMiddle, mine, picture, pieces, teamOf } from "./state.js";
 import { inLeague, news, percents } from "./words.js";
 
 const MANY_CHANCES = 8; // more than these would be stripes without names
 const BEST_CHANCES = 5;
 const PLACES = 16; // of the result, since the boards have all of them
+export const ROWS = 16; // of the standings
 const KINDS = ["sunk", "defeated", "began", "won"];
 
 const mark = (kind) => draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("use", { href: `#${kind}` }));
@@ -18,10 +19,17 @@ function columnHeads(...heads) {
   return line;
 }
 
+// By how many places a team has moved since the round before.
+function move(by) {
+  const arrow = make("b", `move ${by > 0 ? "up" : "down"}`, by ? `${by > 0 ? "▲" : "▼"}${Math.abs(by)}` : "");
+  if (by) arrow.title = `${counted(Math.abs(by), "place")} ${by > 0 ? "up" : "down"}`;
+  return arrow;
+}
+
 export function drawSide() {
   const { feed, chat, league } = picture;
   const inTable = inLeague(picture) && league.over; // the boards' place has the final table
-  const standings = inTable ? [] : league?.rows.length ? league.rows : picture.standings;
+  const standings = inTable || inTheMiddle() === "lobby" ? [] : league?.rows.length ? league.rows : picture.standings;
   say(find("standings").querySelector("h2"), league?.rows.length ? plain(league.name) : "This evening");
   fill(find("feed-list"), JSON.stringify(feed), () =>
     feed.map((item) => {
@@ -29,12 +37,13 @@ export function drawSide() {
       return make("li", kind, mark(kind), make("p", "", ...pieces(news(item))));
     }),
   );
-  fill(find("standings-list"), JSON.stringify([standings, mine]), () => [
-    ...(standings.length ? [columnHeads("", "Team", "Points", "Games", league ? "Won" : "Hits")] : []),
-    ...standings.map((row) => {
+  const shown = standings.slice(0, ROWS);
+  fill(find("standings-list"), JSON.stringify([shown, mine]), () => [
+    ...(shown.length ? [columnHeads("", "", "Team", "Points", "Games", league ? "Won" : "Hits")] : []),
+    ...shown.map((row) => {
       const figures = [Number(row.points.toFixed(2)), row.games, "wins" in row ? row.wins : row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : ""];
       const team = make("span", `team ${colourOf(row)}`, badge(row), nameOf(row.name));
-      return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(row.place)), team, ...figures.map((figure) => make("span", "", String(figure))));
+      return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(row.place)), move(row.moved), team, ...figures.map((figure) => make("span", "", String(figure))));
     }),
   ]);
   fill(find("chat-list"), JSON.stringify(chat), () =>

@@ -1,12 +1,12 @@
 // The lines at the top: which table it is and how late, whose page, and what is wrong.
 
 import { byName, fill, find, make, plain, say, show, titleOf } from "./dom.js";
-import { asksLive, away, own, picture, pieces, tables } from "./state.js";
+import { asksLive, away, inTheMiddle, own, picture, pieces, tables } from "./state.js";
 import { hostLine, ownLine, trouble } from "./words.js";
 
 let missed = null; // the last turn without a shot of the team whose page this is
 
-const clockTime = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+export const clockTime = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 export function drawTop() {
   const { tables: listed, table, tape, game, rules, state, trouble, withheld } = picture;
@@ -41,5 +41,5 @@ export function drawTrouble() {
   document.body.classList.toggle("stale", words !== "");
   const line = hostLine(picture);
   say(find("host"), line);
-  show(find("host"), line !== "");
+  show(find("host"), line !== "" && !(picture && inTheMiddle() === "break")); // whose card has it
 }
