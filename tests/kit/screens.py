@@ -16,6 +16,8 @@ from kit.browser import Browser
 Facts = dict[str, Any]
 
 SHIPS: Final = 5
+#: Teams that lead together.
+MOST_LEADERS: Final = 2
 
 # --- what was published -----------------------------------------------------------------------------------------------
 
@@ -126,7 +128,7 @@ def standing(at: str, afloat: Mapping[str, int], out: frozenset[str]) -> Facts:
     best = max(left.values(), default=0)
     first = frozenset(name for name, ships in left.items() if ships == best)
     by = best - max((ships for name, ships in left.items() if name not in first), default=best)
-    facts[f"{at} leads"] = (first, by) if by else None
+    facts[f"{at} leads"] = (first, by) if by and len(first) <= MOST_LEADERS else None
     return facts
 
 

@@ -14,74 +14,78 @@ from salvo_game.recordings import open_recordings
 from salvo_lab.commands.play import play
 from salvo_server.referee_view import Charts, snapshot
 from salvo_watch.web.chances import Race, chances
-from salvo_watch.web.commentary import Salvo, Standing, comment
+from salvo_watch.web.commentary import Salvo, Standing, moments
 
 
-def standing(out: str = "", **afloat: int) -> Standing:
-    return Standing(afloat, frozenset(out.split()))
+def standing(out: str = "", lost: int = 3, **afloat: int) -> Standing:
+    return Standing(afloat, frozenset(out.split()), lost)
 
 
-def salvo(
-    hits: int = 0,
-    shots: int = 5,
-    sunk: str = "",
-    defeated: str = "",
-    fate: m.Fate = m.Fate.SUNK,
-    given_up: bool = False,
-) -> Salvo:
+def salvo(sunk: str = "", defeated: str = "", shots: int = 5) -> Salvo:
     lost = tuple((name, "carrier") for name in sunk.split())
-    return Salvo(1, 7, "ann", shots, hits, lost, dict.fromkeys(defeated.split(), fate), (), given_up)
+    return Salvo(1, 7, "ann", shots, len(lost), lost, dict.fromkeys(defeated.split(), m.Fate.SUNK))
+
+
+_DUEL = standing(ann=5, bob=5)
 
 
 @pytest.mark.parametrize(
-    ("of", "before", "after", "expected"),
+    ("of", "missed", "before", "after", "expected"),
     [
-        (salvo(), standing(ann=5, bob=5), standing(ann=5, bob=5), ""),
-        (salvo(1), standing(ann=5, bob=5), standing(ann=5, bob=5), ""),
-        (salvo(5), standing(ann=5, bob=5), standing(ann=5, bob=5), "ann hits with every one of 5 shots."),
+        (salvo(), 1, _DUEL, _DUEL, []),
+        (salvo(shots=0), 2, _DUEL, _DUEL, []),
+        (salvo(), 2, _DUEL, _DUEL, ["back ann"]),
         (
-            salvo(2, sunk="bob"),
-            standing(ann=5, bob=5),
+            salvo("bob"),
+            0,
+            standing(lost=0, ann=5, bob=5),
             standing(ann=5, bob=4),
-            "ann sinks bob's carrier and takes the lead.",
+            ["first_blood ann", "lead ann", "sunk bob"],
         ),
+        (salvo("bob"), 0, standing(ann=5, bob=4), standing(ann=5, bob=3), ["sunk bob"]),
+        (salvo("bob"), 0, standing(ann=4, bob=5), standing(ann=4, bob=4), ["level ann bob", "sunk bob"]),
+        (salvo("ann"), 0, standing(ann=3, bob=3), standing(ann=2, bob=3), ["lead bob", "sunk ann"]),
+        (salvo("bob"), 0, standing(ann=5, bob=2), standing(ann=5, bob=1), ["last_ship bob", "sunk bob"]),
         (
-            salvo(2, sunk="ann"),
-            standing(ann=3, bob=3),
-            standing(ann=2, bob=3),
-            "ann sinks ann's carrier; bob leads now.",
+            salvo("bob"),
+            0,
+            standing(ann=3, bob=4, cat=3, dan=1),
+            standing(ann=3, bob=3, cat=3, dan=1),
+            ["sunk bob"],
         ),
+        (salvo("bob"), 0, standing(ann=3, bob=4, cat=1), standing(ann=3, bob=3, cat=1), ["lead ann bob", "sunk bob"]),
+        (salvo("bob", "bob"), 0, standing(ann=5, bob=1), standing("bob", ann=5, bob=0), ["defeated bob", "sunk bob"]),
         (
-            salvo(1, sunk="bob", defeated="bob"),
-            standing(ann=5, bob=1),
-            standing("bob", ann=5, bob=0),
-            "ann defeats bob and is the last one afloat.",
-        ),
-        (
-            salvo(1, sunk="bob", defeated="bob"),
+            salvo("bob", "bob"),
+            0,
             standing(ann=5, bob=1, cat=2),
             standing("bob", ann=5, bob=0, cat=2),
-            "bob is out: ann against cat now.",
+            ["defeated bob", "duel ann cat", "sunk bob"],
         ),
-        (salvo(shots=0, given_up=True), standing(ann=5), standing(ann=5), "ann's bot gave up the turn."),
-        (
-            salvo(defeated="bob", fate=m.Fate.REMOVED),
-            standing(ann=5, bob=1, cat=2, dan=2),
-            standing("bob", ann=5, bob=1, cat=2, dan=2),
-            "the host takes bob out; 3 are left.",
-        ),
-        (
-            salvo(shots=0, defeated="ann", fate=m.Fate.SILENT),
-            standing(ann=5, bob=1, cat=2),
-            standing("ann", ann=5, bob=1, cat=2),
-            "ann is out after turns without a shot: bob against cat now.",
-        ),
+        (salvo("bob"), 0, standing(), standing(), ["sunk bob"]),
     ],
 )
-def test_a_comment_on_a_salvo_names_its_most_important_effect(
-    of: Salvo, before: Standing, after: Standing, expected: str
+def test_a_sinking_a_last_ship_a_lead_that_changes_and_a_return_matter_and_a_miss_does_not(
+    of: Salvo, missed: int, before: Standing, after: Standing, expected: list[str]
 ) -> None:
-    assert comment(of, before, after) == expected
+    found = moments(of, before, after, missed, by_ships=True)
+    assert [" ".join((moment.kind, *moment.teams)) for moment in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("afloat", "expected"),
+    [
+        ({"ann": 5, "bob": 5}, None),
+        ({"ann": 5, "bob": 3}, (("ann",), 2)),
+        ({"ann": 4, "bob": 4, "cat": 3}, (("ann", "bob"), 1)),
+        ({"ann": 4, "bob": 4, "cat": 4, "dan": 3}, None),
+        ({}, None),
+    ],
+)
+def test_one_team_leads_or_two_and_nobody_where_more_are_level(
+    afloat: dict[str, int], expected: tuple[tuple[str, ...], int] | None
+) -> None:
+    assert Standing(afloat).lead() == expected
 
 
 def views_of(recording: Path) -> list[m.RefereeView]:

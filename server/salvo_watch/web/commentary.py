@@ -1,12 +1,16 @@
-"""What a commentator would say about a salvo: one sentence, on its most important result."""
+"""What matters about a salvo: from this the hall has its sentences, ``static/words.js``, and their size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 from salvo.messages import Fate
-from salvo_display.replay_text import in_words
+
+#: So many turns in a row without a shot are worth a sentence when the team is back.
+_MISSED_TURNS: Final = 2
+#: More that are level at the top lead nobody.
+_MOST_LEADERS: Final = 2
 
 
 class Salvo(NamedTuple):
@@ -29,76 +33,74 @@ class Salvo(NamedTuple):
     given_up: bool = False
 
 
+class Lead(NamedTuple):
+    """Who leads, and by how many points or ships."""
+
+    first: tuple[str, ...]
+    by: int
+
+
 class Standing(NamedTuple):
     """The state of a game.
 
     Attributes:
-        afloat: number of ships afloat by player; empty if the rules do not announce sinkings.
+        worth: what decides the game, by player: ships afloat, or points; empty if that is not known.
         out: the defeated players.
+        lost: ships that have sunk in all.
     """
 
-    afloat: Mapping[str, int]
-    out: frozenset[str]
+    worth: Mapping[str, int]
+    out: frozenset[str] = frozenset()
+    lost: int = 0
 
-    def leader(self) -> str:
-        """Return the player with the most ships afloat; empty if several have as many, or it is not known."""
-        if not self.afloat:
-            return ""
-        most = max(self.afloat.values())
-        leaders = [name for name, ships in self.afloat.items() if ships == most]
-        return leaders[0] if len(leaders) == 1 else ""
+    @property
+    def left(self) -> list[str]:
+        """Who is not out."""
+        return [name for name in self.worth if name not in self.out]
+
+    def lead(self) -> Lead | None:
+        """Return who leads those who are not out: one player, or two; None if nobody does, or it is not known."""
+        left = self.left
+        most = max((self.worth[name] for name in left), default=0)
+        first = tuple(name for name in left if self.worth[name] == most)
+        if len(first) > _MOST_LEADERS or len(first) == len(left):
+            return None
+        return Lead(first, most - max(self.worth[name] for name in left if name not in first))
 
 
-def comment(salvo: Salvo, before: Standing, after: Standing) -> str:
-    """Return a sentence about a salvo; empty where there is nothing to add to its figures.
+class Moment(NamedTuple):
+    """Something that matters, such as a lead that changes, and whom it is about."""
+
+    kind: str
+    teams: tuple[str, ...]
+
+
+def moments(salvo: Salvo, before: Standing, after: Standing, missed: int, *, by_ships: bool) -> Iterator[Moment]:
+    """Yield what matters about a salvo, the most important first; nothing for a miss or plain hits.
 
     Args:
         before: the state of the game before the salvo.
         after: its state now.
+        missed: how many turns in a row its player had not fired.
+        by_ships: whether ships decide the game, which are told.
     """
-    player = salvo.player
+    player, left = salvo.player, after.left
     if salvo.defeated:
-        return _fall(salvo, [name for name in after.afloat if name not in after.out])
+        yield Moment("defeated", tuple(salvo.defeated))
+        if len(left) == 2:
+            yield Moment("duel", tuple(left))
+    owners = dict.fromkeys(owner for owner, _ in salvo.sunk)
+    if by_ships and (last := tuple(owner for owner in owners if owner in left and after.worth[owner] == 1)):
+        yield Moment("last_ship", last)
+    if salvo.sunk and not before.lost:
+        yield Moment("first_blood", (player,))
+    first, was = after.lead(), before.lead()
+    if len(left) > 1 and (first and first.first) != (was and was.first):
+        if first is not None:
+            yield Moment("lead", first.first)
+        elif len(left) == 2:
+            yield Moment("level", tuple(left))
+    if salvo.shots and missed >= _MISSED_TURNS:
+        yield Moment("back", (player,))
     if salvo.sunk:
-        return f"{player} sinks {_ships(salvo)}{_lead(player, before, after)}."
-    if salvo.shots > 1 and salvo.hits == salvo.shots:
-        return f"{player} hits with every one of {salvo.shots} shots."
-    if salvo.shots > 2 and salvo.hits * 2 > salvo.shots:
-        return f"{player} finds a target: {salvo.hits} of {salvo.shots} hit."
-    if not salvo.shots:
-        return f"{player}'s bot gave up the turn." if salvo.given_up else f"{player} lets the turn pass."
-    return ""
-
-
-def _fall(salvo: Salvo, left: list[str]) -> str:
-    """Return who is out with a salvo and why, and who is left."""
-    player, beaten, fates = salvo.player, " and ".join(salvo.defeated), set(salvo.defeated.values())
-    out = sentence = f"{beaten} {'is' if len(salvo.defeated) == 1 else 'are'} out"
-    if fates == {Fate.REMOVED}:
-        out = sentence = f"the host takes {beaten} out"
-    elif fates == {Fate.SILENT}:
-        out = sentence = f"{out} after turns without a shot"
-    elif fates == {Fate.SUNK} and player not in salvo.defeated:
-        sentence = f"{player} defeats {beaten}"
-    if len(left) == 1:
-        winner = " and" if sentence.startswith(f"{left[0]} defeats ") else f", and {left[0]}"
-        return f"{sentence}{winner} is the last one afloat."
-    if len(left) == 2:
-        return f"{out}: {left[0]} against {left[1]} now."
-    return f"{sentence}; {len(left)} are left." if left else f"{sentence}."
-
-
-def _ships(salvo: Salvo) -> str:
-    return in_words([f"{player}'s {ship}" for player, ship in salvo.sunk])
-
-
-def _lead(player: str, before: Standing, after: Standing) -> str:
-    """Return how the sinking changes the lead, to end the sentence with; empty if there is nothing to say."""
-    leader = after.leader()
-    if not leader or len(after.afloat) < 2:
-        return " and draws level" if before.leader() and before.leader() != player and not leader else ""
-    if leader != before.leader():
-        return " and takes the lead" if leader == player else f"; {leader} leads now"
-    others = [ships for name, ships in after.afloat.items() if name != leader]
-    ahead = after.afloat[leader] - max(others)
-    return f" and is {ahead} ship{'s' * (ahead != 1)} ahead" if leader == player else ""
+        yield Moment("sunk", tuple(owners))

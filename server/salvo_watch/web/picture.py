@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from salvo import messages as m
@@ -20,7 +20,7 @@ from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
 from salvo_server.game_lengths import time_left_at
 from salvo_watch.web.chances import Chances, Race
-from salvo_watch.web.commentary import Salvo, Standing, comment
+from salvo_watch.web.commentary import Moment, Salvo, Standing, moments
 
 #: A number of teams that is no number to wait for: as many as can ever take part.
 _ANY_NUMBER: Final = m.Limits().most_players
@@ -36,10 +36,16 @@ PASSED_SECONDS: Final = 2.0
 
 @dataclass(slots=True)
 class Scene:
-    """What is shown of a game beside its state."""
+    """What is shown of a game beside its state.
+
+    Attributes:
+        moments: what matters about the salvo.
+        missed: how many turns in a row players have not fired.
+    """
 
     salvo: Salvo | None = None
-    comment: str = ""
+    moments: tuple[Moment, ...] = ()
+    missed: dict[str, int] = field(default_factory=dict)
     chances: Chances | None = None
 
 
@@ -74,11 +80,21 @@ class Screen:
     # --- what is known ----------------------------------------------------------------------------------------------
 
     def _standing(self) -> Standing:
-        out = frozenset(self._out_now)
-        if not self._shows_sinkings:
-            return Standing({}, out)
-        ships, sunk = len(self.table.book.fleet), Counter(player for player, _ in self._sunk_now)
-        return Standing({name: ships - sunk[name] for name in self.table.names}, out)
+        out, lost = frozenset(self._out_now), Counter(player for player, _ in self._sunk_now)
+        names, boards, ships = self._names, self._boards, len(self.table.book.fleet)
+        worth = {name: ships - lost[name] for name in names} if self._shows_sinkings else {}
+        if self.table.book.goal:
+            hits = {name: self._figures(name, boards.get(name))[1] for name in names}
+            worth = {name: points for name, points in hits.items() if points is not None}
+        return Standing(worth if len(worth) == len(names) else {}, out, lost.total())
+
+    @property
+    def _boards(self) -> dict[str, m.RefereeBoard]:
+        return {} if self.view is None else {board.player: board for board in self.view.boards}
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.table.names if self.view is None or self.table.state is State.LOBBY else tuple(self._boards)
 
     @property
     def _shows_sinkings(self) -> bool:
@@ -114,12 +130,20 @@ class Screen:
         return None if chances is not None and (chances.game, chances.turn) == (race.game, race.turn) else race
 
     def show_salvo(self, salvo: Salvo) -> None:
-        """Show a salvo, with a sentence about it, and report what it brought about."""
-        after, lost = self._standing(), Counter(player for player, _ in salvo.sunk)
+        """Show a salvo with what matters about it, and report what it brought about."""
+        after, goal, scene = self._standing(), self.table.book.goal, self.scene
+        gained = Counter({salvo.player: salvo.hits} if goal else {})
+        gained.subtract(() if goal else [owner for owner, _ in salvo.sunk])
         before = Standing(
-            {name: ships + lost[name] for name, ships in after.afloat.items()}, after.out - salvo.defeated.keys()
+            {name: worth - gained[name] for name, worth in after.worth.items()},
+            after.out - salvo.defeated.keys(),
+            after.lost - len(salvo.sunk),
         )
-        self.scene.salvo, self.scene.comment = salvo, comment(salvo, before, after)
+        missed = scene.missed.pop(salvo.player, 0)
+        if not salvo.shots and salvo.player in self._names:
+            scene.missed[salvo.player] = missed + 1
+        ships = bool(after.worth) and not goal
+        scene.salvo, scene.moments = salvo, tuple(moments(salvo, before, after, missed, by_ships=ships))
         about = {"game": salvo.game, "turn": salvo.turn, "by": salvo.player}
         for player, ship in salvo.sunk:
             self.feed.appendleft({"kind": "sunk", **about, "player": player, "ship": ship})
@@ -159,8 +183,8 @@ class Screen:
             "lobby": self._lobby(now),
             "players": self._players(),
             "turn": self._turn(now) if playing else None,
-            "last": None if scene.salvo is None else scene.salvo._asdict(),
-            "comment": scene.comment,
+            "last": None if scene.salvo is None else {**scene.salvo._asdict(), "moments": scene.moments},
+            "lead": self._lead(playing=playing),
             "feed": list(self.feed),
             "left": "" if not playing or (left := time_left_at(self.table)) is None else str(left),
             "seconds": self._seconds(),
@@ -170,7 +194,7 @@ class Screen:
             "chat": [{"from": line.sender, "text": line.text} for line in self.chat],
         }
         if withheld:
-            nothing: dict[str, Any] = {"last": None, "comment": "", "feed": [], "winners": [], "aborted": False}
+            nothing: dict[str, Any] = {"last": None, "lead": None, "feed": [], "winners": [], "aborted": False}
             picture |= {**nothing, "seconds": None, "players": self._who_plays()}
         return picture
 
@@ -237,6 +261,12 @@ class Screen:
             return f"{turn['player']} fires {turn['shots']}"
         return "in the lobby" if picture["state"] == State.LOBBY else ""
 
+    def _lead(self, *, playing: bool) -> dict[str, Any] | None:
+        """Return who leads, and how far; at the end also before those who are out."""
+        standing, over = self._standing(), self.table.state is State.OVER
+        lead = (standing._replace(out=frozenset()) if over else standing).lead() if playing or over else None
+        return None if lead is None else lead._asdict()
+
     def _seconds(self) -> int | None:
         """Return how long the game has taken; None if its beginning was not seen."""
         begun = self.first if self.view is not None else None
@@ -277,9 +307,8 @@ class Screen:
         return {**whose, "left_ms": None, "whole_ms": None}
 
     def _players(self) -> list[dict[str, Any]]:
-        view, state, places = self.view, self.table.state, self.table.game.places
-        boards = {} if view is None else {board.player: board for board in view.boards}
-        names = list(boards) if view is not None and state is not State.LOBBY else list(self.table.names)
+        state, places = self.table.state, self.table.game.places
+        boards, names = self._boards, list(self._names)
         if state is State.OVER:
             names.sort(key=lambda name: places.get(name, len(names)))
         badges, sunk, out = self._badges.of(names), self._sunk_now, self._out_now

@@ -396,7 +396,8 @@ def test_shots_fall_where_they_were_aimed_and_a_ship_breaks(window: Browser, rud
     }).observe(document.body, { subtree: true, childList: true })""")
     after = [*_FLEET[:4], "EE........", ".........*", *_FLEET[6:]]
     say(connection, "/game/referee", boards_after(2, after, (2, 5, True), (10, 6, False)))
-    until(window, says("#headline", "ann sinks bob\u2019s patrolboat"))
+    until(window, says("#headline", "ann draws first blood"))
+    until(window, says("#comment", "ann takes the lead \u00b7 ann sinks bob\u2019s patrolboat"))
     until(window, "broke_ === 2 && !document.querySelector('.breaking') && !document.querySelector('#sky *')")
     assert window.run("return flew_") == 2
     drawn = "return document.querySelectorAll('.board')[1].querySelector(arguments[0]).getAttribute('d')"

@@ -6,7 +6,7 @@ import { atKey, badge, byName, colourOf, find, fit, make, nameOf, plain, show, s
 import { drawGames } from "./games.js";
 import { live } from "./live.js";
 import { drawLobby } from "./lobby.js";
-import { drawNow, tellOutcome } from "./now.js";
+import { drawNow, tellSalvo } from "./now.js";
 import { drawChances, drawSide } from "./side.js";
 import { play, toggle } from "./sound.js";
 import { asksLive, lose, ofEvening, own, picture, pieces, receive, receiveTables, tables, teamOf } from "./state.js";
@@ -89,8 +89,8 @@ function take(next) {
   const goesOn = before && !fresh && before.state === next.state && flying(); // news of something else ends no flight
   if (!goesOn) endFlight();
   receive(next);
-  if (fresh || runsBy) tellOutcome(!runsBy);
-  else if (!before || next.state !== "turn") tellOutcome(false);
+  if (!before || next.state !== "turn") tellSalvo(null);
+  else if (fresh) tellSalvo(next.last, runsBy);
   body.dataset.state = next.state;
   drawTop();
   drawTrouble();

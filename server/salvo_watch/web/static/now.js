@@ -2,12 +2,13 @@
 
 import { fill, find, fit, say, show } from "./dom.js";
 import { picture, pieces } from "./state.js";
-import { aiming, atZero, eveningWords, inLeague, inRound, outcome, progress, reason, spoken, victory, waiting } from "./words.js";
+import { atZero, inLeague, progress, spoken, told } from "./words.js";
 
-const OUTCOME_MS = 4000; // what a salvo came to is the headline for that long, then who is to fire
+const FRESH_MS = 4000; // a salvo is the headline for that long, then who is to fire
 const SPOKEN_MS = 4000;
 
-let outcomeUntil = 0;
+let fresh = null; // the salvo that is the headline
+let freshUntil = 0;
 let ends = null; // when the clock is at zero, by performance.now()
 
 export function drawNow() {
@@ -15,41 +16,22 @@ export function drawNow() {
   drawHeadline();
 }
 
-// Whether the last salvo is the headline for some seconds from now on.
-export const tellOutcome = (is) => (outcomeUntil = is ? performance.now() + OUTCOME_MS : 0);
-
-function headline() {
-  const { state, turn, last, winners, players, rules, withheld, game, evening, host } = picture;
-  if (withheld) return [`Game ${game} is over`];
-  if (picture.trouble === "nothing" || !state) return ["No contest here yet"];
-  if (evening.phase === "break" && state !== "over" && !picture.tape) return [`Break${inRound(picture)}`];
-  if (state === "lobby") return eveningWords(picture) || waiting(players, rules.fleet.length, picture.lobby);
-  if (state === "over") return winners.length ? victory(picture) : [picture.aborted ? "The host has ended the game" : "The game is over"];
-  if (host.paused && !picture.tape) return ["The game is paused"];
-  const told = outcome(last);
-  const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
-  if (told && (!aims || performance.now() < outcomeUntil)) return told;
-  return aims || told || ["The game begins"];
-}
-
-function beside() {
-  const { state, turn, comment, last, withheld } = picture;
-  if (withheld) return ["How it went: the tape is next"];
-  if (state === "over") return reason(picture);
-  if (state !== "turn") return [];
-  const told = outcome(last) || [];
-  const more = comment && comment.replace(/\.$/, "").replaceAll("'", "’") !== spoken(told) ? comment : "";
-  if (turn && turn.player && !turn.fired && performance.now() < outcomeUntil) return more ? [more] : ["Next: ", ...aiming(turn)];
-  return more ? [more] : turn && turn.player && !turn.fired ? told : [];
+// Makes a salvo the headline, or none; one that matters stays there while others run by that do not.
+export function tellSalvo(salvo, runsBy = false) {
+  const minor = salvo && !salvo.moments.length;
+  if (minor && fresh?.moments.length && fresh.game === salvo.game && performance.now() < freshUntil) return;
+  fresh = minor && runsBy ? null : salvo;
+  freshUntil = performance.now() + FRESH_MS;
 }
 
 function drawHeadline() {
-  const words = headline();
+  const { words, more, large } = told(picture, fresh);
   const line = find("headline");
   fill(line, JSON.stringify(words), () => pieces(words));
+  line.classList.toggle("small", !large);
   fit(line);
-  const more = beside();
   fill(find("comment"), JSON.stringify(more), () => pieces(more));
+  fit(find("comment"));
   const far = progress(picture);
   fill(find("progress"), JSON.stringify(far), () => pieces(far));
   announce(spoken(words));
@@ -86,10 +68,10 @@ function tick() {
 setInterval(() => {
   if (!picture) return;
   tick();
-  if (outcomeUntil && performance.now() >= outcomeUntil) {
-    outcomeUntil = 0;
+  if (fresh && performance.now() >= freshUntil) {
+    fresh = null;
     drawHeadline();
   }
 }, 250);
 
-addEventListener("resize", () => picture && fit(find("headline")));
+addEventListener("resize", () => picture && ["headline", "comment"].map(find).forEach(fit));

@@ -6,51 +6,79 @@ const team = (name) => ({ team: name });
 const joined = (names) => names.flatMap((name, index) => (index ? [index === names.length - 1 ? " and " : ", ", team(name)] : [team(name)]));
 const MANY = 3;
 const FEW_NAMES = 8;
+const MOST_ADDED = 2; // sentences
 
-// Of the last salvo.
-export function outcome(last) {
-  if (!last) return null;
-  const { player, shots, hits, sunk, aims } = last;
-  const [defeated, fates] = [Object.keys(last.defeated), new Set(Object.values(last.defeated))];
-  if (defeated.length) {
-    const names = defeated.length > MANY ? [counted(defeated.length, "team")] : joined(defeated);
-    if (fates.size === 1 && fates.has("removed")) return ["The host takes ", ...names, " out"];
-    if (fates.size === 1 && fates.has("sunk") && !defeated.includes(player)) return [team(player), " defeats ", ...names];
-    return [...names, defeated.length > 1 ? " are out" : " is out"];
-  }
-  if (sunk.length) {
-    const owners = [...new Set(sunk.map(([owner]) => owner))];
-    if (sunk.length > MANY || owners.length > 1) return [team(player), ` sinks ${counted(sunk.length, "ship")}`];
-    return [team(player), " sinks ", team(owners[0]), `’s ${sunk.map(([, ship]) => plain(ship)).join(" and ")}`];
-  }
-  if (!shots) return [team(player), last.given_up ? "’s bot gave up the turn" : " does not fire"];
+const several = (names) => (names.length > MANY ? [counted(names.length, "team")] : joined(names));
+
+function fall({ player, defeated }) {
+  const [names, fates] = [Object.keys(defeated), new Set(Object.values(defeated))];
+  const [fate] = fates.size === 1 ? fates : [];
+  if (fate === "removed") return ["The host takes ", ...several(names), " out"];
+  if (fate === "sunk" && !names.includes(player)) return [team(player), " defeats ", ...several(names)];
+  return [...several(names), names.length > 1 ? " are out" : " is out", fate === "silent" ? " after turns without a shot" : ""];
+}
+
+function sinking({ player, sunk }) {
+  const [[owner], ...others] = sunk;
+  if (sunk.length > MANY || others.some(([other]) => other !== owner)) return [team(player), ` sinks ${counted(sunk.length, "ship")}`];
+  return [team(player), " sinks ", team(owner), `’s ${sunk.map(([, ship]) => plain(ship)).join(" and ")}`];
+}
+
+// Of a salvo that sank nothing.
+function shooting({ player, shots, hits, given_up, aims }) {
+  if (!shots) return [team(player), given_up ? "’s bot gave up the turn" : " does not fire"];
   const targets = [...new Set(aims.map(([target]) => target))];
   const whom = targets.length === 1 ? [hits ? " on " : " ", team(targets[0])] : [];
   return hits ? [team(player), `: ${counted(hits, "hit")}`, ...whom] : [team(player), " misses", ...whom];
 }
 
-export function aiming({ player, shots }) {
+// What matters about a salvo, by kind; commentary.py says what that is, and in which order.
+const MOMENTS = {
+  defeated: (_, salvo) => fall(salvo),
+  duel: ([one, other]) => [team(one), " against ", team(other), " now"],
+  last_ship: (names) => (names.length > 1 ? [...several(names), " have one ship each"] : [team(names[0]), "’s last ship"]),
+  first_blood: ([name]) => [team(name), " draws first blood"],
+  lead: (names) => [...joined(names), names.length > 1 ? " lead" : " takes the lead"],
+  level: (names) => [...joined(names), " are level"],
+  back: ([name]) => [team(name), " is back after turns without a shot"],
+  sunk: (_, salvo) => sinking(salvo),
+};
+
+// All that there is to say of a salvo, the most important first.
+function sentences(salvo) {
+  const said = salvo.moments.map(([kind, names]) => MOMENTS[kind](names, salvo));
+  return salvo.sunk.length || Object.keys(salvo.defeated).length ? said : [...said, shooting(salvo)];
+}
+
+// What the page says of the moment: `words`, to be read from the last row if they are `large`, and what there is to add. A salvo that is `fresh`
+// comes before who fires next.
+export function told(picture, fresh) {
+  const { state, turn, last, winners, players, rules, withheld, game, evening, host, tape, aborted } = picture;
+  const large = (words, more = []) => ({ words, more, large: true });
+  if (withheld) return large([`Game ${game} is over`], ["How it went: the tape is next"]);
+  if (picture.trouble === "nothing" || !state) return large(["No contest here yet"]);
+  if (evening.phase === "break" && state !== "over" && !tape) return large([`Break${inRound(picture)}`]);
+  if (state === "lobby") return large(eveningWords(picture) || waiting(players, rules.fleet.length, picture.lobby));
+  if (state === "over") return large(winners.length ? victory(picture) : [aborted ? "The host has ended the game" : "The game is over"], reason(picture));
+  if (host.paused && !tape) return large(["The game is paused"]);
+  const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
+  if (!last) return { words: aims || ["The game begins"], more: [] };
+  const [first, ...rest] = sentences(fresh || last);
+  if (!fresh && aims) return { words: aims, more: first };
+  const more = rest.length ? rest.slice(0, MOST_ADDED).flatMap((words, index) => (index ? [" · ", ...words] : words)) : aims ? ["Next: ", ...aims] : [];
+  return { words: first, more, large: (fresh || last).moments.length > 0 };
+}
+
+function aiming({ player, shots }) {
   return [team(player), ` to fire${shots === null ? "" : ` ${counted(shots, "shot")}`}`];
 }
 
-// What decides a game, as it stands: points or ships of a player, NaN where that is not known.
-const worth = ({ rules }, { hits, sunk }) => (rules.goal ? (hits ?? NaN) : rules.sinkings ? rules.fleet.length - sunk.length : NaN);
-
-// Who leads, and by how much in points or ships; nothing where that is not known.
-function lead(picture) {
-  const there = picture.players.filter(({ out }) => !out || picture.state === "over");
-  const most = Math.max(...there.map((player) => worth(picture, player)));
-  const first = there.filter((player) => worth(picture, player) === most).map(({ name }) => name);
-  const by = most - Math.max(...there.filter(({ name }) => !first.includes(name)).map((player) => worth(picture, player)));
-  return { first, by: Number.isFinite(by) ? counted(by, picture.rules.goal ? "point" : "ship") : "" };
-}
+const margin = ({ lead, rules }) => counted(lead.by, rules.goal ? "point" : "ship");
 
 // Who has won, and by how much.
 export function victory(picture) {
-  const { winners } = picture;
-  const { first, by } = lead(picture);
-  const ahead = by && first.length === 1 && first[0] === winners[0] ? ` by ${by}` : "";
-  return won(winners, ahead);
+  const { winners, lead } = picture;
+  return won(winners, lead?.first.length === 1 && lead.first[0] === winners[0] ? ` by ${margin(picture)}` : "");
 }
 
 const won = (names, ahead = "") => [...joined(names.slice(0, 4)), names.length > 1 ? " tie" : ` wins${ahead}`];
@@ -73,7 +101,7 @@ export function reason({ winners, rules, seconds, last, aborted }) {
   return [team(last.player), " sank ", ...joined(beaten), `’s ${ships} with ${salvo}`];
 }
 
-export function waiting(players, ships, lobby) {
+function waiting(players, ships, lobby) {
   if (!players.length) return ["The lobby is open"];
   const missing = players.filter(({ placed }) => (placed ?? 0) < ships).map(({ name }) => name);
   if (missing.length) return missing.length > MANY ? [`${missing.length} fleets are not placed yet`] : ["Waiting for ", ...joined(missing)];
@@ -95,7 +123,7 @@ export const inLeague = ({ state, table, league }) => Boolean(league && state ==
 export const awaited = ({ evening, league, table }) => Boolean(league && evening.phase === "arrivals" && !table.split("@")[0]);
 
 // What a lobby says of the evening, where that is more than who is there.
-export function eveningWords(picture) {
+function eveningWords(picture) {
   const { league, evening } = picture;
   if (evening.phase === "over" && !(league && inLeague(picture))) return ["The evening is over"];
   if (awaited(picture)) return [`${plain(league.name)} begins when the teams are here`];
@@ -114,10 +142,9 @@ export function champions({ name, rows }) {
 
 // How far a game is: who leads, its turn, the ships that are left in all, and how long it will take.
 export function progress(picture) {
-  const { state, turn, players, rules, left } = picture;
+  const { state, turn, players, rules, left, lead } = picture;
   if (state !== "turn") return [];
-  const { first, by } = lead(picture);
-  const leads = by && first.length <= MANY ? [...joined(first), ` ${first.length > 1 ? "lead" : "leads"} by ${by}`] : [];
+  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : [];
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
