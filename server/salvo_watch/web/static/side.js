@@ -91,8 +91,20 @@ export function drawChances() {
   if (others.length) say(list.lastChild.lastChild, words.at(-1));
   racing.forEach((player, index) => {
     const item = list.children[index];
-    item.style.flexGrow = Math.max(0.4, 100 * player.chance);
+    item.style.flexGrow = 100 * player.chance;
     item.title = `${plain(player.name)} ${words[index]}`;
     say(item.lastChild, words[index]);
   });
+  fitChances();
 }
+
+// Whole names if all have room, else badges with numbers, or badges.
+function fitChances() {
+  const list = find("chances-list");
+  for (const shown of ["names", "numbers", "badges"]) {
+    list.className = shown;
+    if (list.scrollWidth <= list.clientWidth) return;
+  }
+}
+
+new ResizeObserver(fitChances).observe(find("chances-list"));

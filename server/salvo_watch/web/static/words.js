@@ -211,10 +211,10 @@ export function hostLine(picture) {
   return [paused, silent, plain(host.text || "")].filter(Boolean).join(" ");
 }
 
-// Shares of a whole as percents that add up: those that rounding down takes most from are rounded up.
+// Shares as percents that add up to 100, also where somebody who is out now has taken one along: those that rounding down takes most from are rounded up.
 export function percents(shares) {
   const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
-  const exact = shares.map((share) => 100 * share);
+  const exact = shares.map((share) => (100 * share) / (sum(shares) || 1));
   const left = Math.round(sum(exact)) - sum(exact.map(Math.floor));
   const most = exact.map((_, index) => index).sort((a, b) => (exact[b] % 1) - (exact[a] % 1));
   return exact.map((each, index) => Math.floor(each) + most.slice(0, left).includes(index));
