@@ -217,14 +217,14 @@ return {
     teams, trouble: one("#trouble"), host: one("#host"), own: one("#own-line"), of: one("#of"), game: one("#game"),
     table: document.querySelector("#table").value, headline: one("#headline"), progress: one("#progress"),
     count: one("#roster-count"), games: one("#games h2"),
-    roster: all("#roster > li",
-        (each) => ({ ...row(each), teams: all(".team", text, each), told: one(".placed", each) })),
+    roster: all("#roster > li", (each) => ({ name: nameIn(each), told: one(".placed", each) })),
     cards: all("#games .card", card),
     standings: all("#standings-list > li:not(.heads)", row), standingsOf: one("#standings h2"),
     tiles: all(".tile", (each) => ({ name: nameIn(each), tag: one(".tag", each), figures: one(".figures", each),
         out: each.classList.contains("out"), lost: each.querySelectorAll(".ships .lost").length })),
-    fallen: all("#fallen li", nameIn), wins: one("#splash .wins"), winners: all("#winner .team", nameIn),
-    places: all("#places li", (each) => [one(".place", each), nameIn(each)]), state: document.body.dataset.state,
+    fallen: all("#fallen li", nameIn), state: document.body.dataset.state, cup: one("#end .cup"),
+    steps: all("#end .step", (each) => [one(".place", each), all(".name", text, each), one(".block span", each)]),
+    final: all("#end tbody tr", (each) => all("td", text, each)),
 };"""
 )
 _TABLES: Final = _SEEN + _CARD + r"""return { teams, trouble: one("#trouble"), cards: all(".card", card) };"""
@@ -241,11 +241,14 @@ def hall_read(window: Browser) -> Facts:
     """Return what the hall's page shows, also a team's; a tape's facts are those of its table, with ``tape`` before."""
     seen = window.run(_HALL)
     facts = _of_teams(seen["teams"]) | {"online": not seen["trouble"], "as of": seen["of"].partition(",")[0]}
-    if (found := re.fullmatch(r"wins? (.+?)(?: by [0-9.]+ points?)?", seen["wins"])) and not seen["tiles"]:
-        others = {f"place of {team}": int(place) for place, team in seen["places"] if place}
-        return (
-            facts | others | {"over": True, "phase": "final", "league": found[1], "first": frozenset(seen["winners"])}
-        )
+    if seen["cup"]:  # its steps come one after the other, and then the table
+        table = [(int(place), team, float(points)) for place, team, points, *_ in seen["final"] if place]
+        steps = [
+            (int(place), name, float(of.split()[0])) for place, names, of in seen["steps"] for name in names if name
+        ]
+        assert not table or set(steps) <= set(table), (steps, table)
+        facts |= rows_of(table) if table else {f"place of {team}": place for place, team, _ in steps}
+        return facts | {"over": True, "phase": "final", "league": seen["cup"]}
     if (found := re.fullmatch(r"(\S+): next game(?: at table (\S+))?(?: against (.+))?", seen["own"])) is not None:
         rivals = re.split(", | and ", found[3] or "")
         facts[f"match of {found[1]}"] = (frozenset([found[1], *filter(None, rivals)]), found[2] or "")
@@ -280,19 +283,13 @@ def _words(seen: Mapping[str, Any]) -> Facts:
         return {"round": int(found[1]), "rounds": int(found[2]), "paused": False}
     if (found := re.fullmatch(r"(.+) begins when the teams are here", words)) is not None:
         return {"phase": "arrivals", "league": found[1]}
-    if seen["count"] == "Final table" and (found := re.fullmatch(r"(.+?) wins? (.+?)(?: by [0-9.]+ points?)?", words)):
-        first = frozenset(re.split(r", | and ", found[1]))
-        return {"over": True, "phase": "final", "league": found[2], "first": first}
     return {}
 
 
 def _roster(seen: Mapping[str, Any]) -> Facts:
-    """Return what stands in the place of the boards: a league's final table, or who is here."""
+    """Return what stands in the place of the boards: who is here."""
     if not seen["count"] or seen["of"].startswith("tape"):
         return {}
-    if seen["count"] == "Final table":
-        rows = [(*re.split(r"\. ?", each["teams"][0]), each["told"]) for each in seen["roster"]]
-        return rows_of((int(place), team, float(told.split()[0])) for place, team, told in rows)
     missing = frozenset(each["name"] for each in seen["roster"] if each["told"] == "not here yet")
     here = frozenset(each["name"] for each in seen["roster"]) - missing
     if re.fullmatch(r"(\d+ of )?\d+ teams? here|Nobody is here yet", seen["count"]) and not seen["table"]:

@@ -15,7 +15,7 @@ from salvo.table_places import table_of
 from salvo_watch.web.tables import Arrived, Table
 from salvo_watch.web.tapes import Tape
 
-#: The end of a tape is shown for so long: the page's splash takes seven.
+#: The end of a tape is shown for so long: the page's card takes seven.
 END_SECONDS: Final = 8.0
 #: A result is shown at the latest so many seconds after its game, whatever tapes are still to be shown.
 LATEST_SECONDS: Final = 150.0

@@ -435,14 +435,49 @@ def test_the_end_of_a_game_shows_the_margin_and_the_board_that_was_hit_last(
     say(connection, "/game/referee", last)
     say(connection, "/game/winner", "ann")
     say(connection, "/game/state", "over")
-    until(window, says("#winner", "wins by 5 ships"))  # which stays there when the splash has gone by itself
-    assert "ann sank bob\u2019s last ship, the patrolboat, with salvo 2" in text(window, "#winner .why")
-    drawn = "return document.querySelector('#beside-winner .board').getAttribute('aria-label')"
+    until(window, says("#end .wins", "wins by 5 ships"))  # which stays there when the card has gone by itself
+    assert "ann sank bob\u2019s last ship, the patrolboat, with salvo 2" in text(window, "#end .why")
+    drawn = "return document.querySelector('#end .board').getAttribute('aria-label')"
     assert window.run(drawn) == "Board of bob"
-    assert window.run("return document.querySelector('#beside-winner .latest').getAttribute('d')").count("M") == 1
+    assert window.run("return document.querySelector('#end .latest').getAttribute('d')").count("M") == 1
     window.press("\ue00c")
-    until(window, "document.getElementById('splash').hidden")
+    until(window, "document.getElementById('end').hidden")
     assert window.run("return document.querySelector('#again a').getAttribute('href')") == "games/at/game/1"
+    assert window.complaints() == []
+
+
+def test_the_end_of_a_league_enters_step_by_step_and_stays_until_something_else_is_on(
+    window: Browser, rude: tuple[Connection, WebFront]
+) -> None:
+    connection, web = rude
+    teams = ["W" * 32, "ann", "a-team-with-a-name-of-32-letters", "bob"]
+    rows = [
+        {"place": place, "team": team, "points": 4000 - place, "games": 2, "wins": 1}
+        for place, team in zip((1, 1, 3, 4), teams, strict=True)
+    ]
+    cup = "The Great Winter Hack Night Salvo Cup 26"
+    league = {"name": cup, "round": 2, "rounds": 2, "teams": 4, "at": 1, "rows": rows, "matches": [], "phase": "round"}
+    for topic, payload in (("server", STATUS), ("state", "lobby"), ("league", league)):
+        say(connection, f"/game/{topic}", payload)
+    opened(window, web)
+    until(window, says("#headline", "Round 2 of 2"))
+    say(connection, "/game/league", league | {"phase": "final", "over": True})
+    until(window, says("#end .cup", cup))
+    enters = "return [...document.querySelectorAll(arguments[0])].map((each) => getComputedStyle(each).animationDelay)"
+    assert window.run(enters, ".step, .final") == ["3s", "0s", "6s"]
+    for width in (1280, 390):
+        window.resize(width, 720)
+        opened(window, web)
+        until(window, says("#end .cup", cup))
+        assert window.run("return document.getElementById('end').getAnimations({ subtree: true }).length") == 0
+        steps = "return [...document.querySelectorAll('.step')].map((each) => each.innerText.split(/\\s+/).join(' '))"
+        assert window.run(steps) == [f"{teams[0]} ann 1 4 points", f"{teams[2]} 3 4 points"]
+        wide, tall = window.run("const { scrollWidth: w, scrollHeight: h } = document.body; return [w, h]")
+        assert wide <= width
+        assert width < 700 or tall <= 720
+        assert window.run("const end = document.getElementById('end'); return end.scrollHeight <= end.clientHeight")
+    say(connection, "/game/league", league | {"phase": "free", "over": True})
+    until(window, "document.getElementById('end').hidden")
     assert window.complaints() == []
 
 

@@ -1,81 +1,20 @@
 // The hall: one table as everybody watches it. Each picture that arrives says all; the page keeps only what it needs to move from one to the next.
 
-import { aimsAt, drawBoards, endFlight, featured, fly, flying, settle } from "./battle.js";
-import { Board, cellsOf } from "./boards.js";
-import { atKey, badge, byName, colourOf, find, fit, make, nameOf, plain, show, still } from "./dom.js";
+import { drawBoards, endFlight, fly, flying, settle } from "./battle.js";
+import { atKey, byName, find, still } from "./dom.js";
+import { closeCard, closeEnd, drawEnd } from "./ends.js";
 import { drawGames } from "./games.js";
 import { live } from "./live.js";
 import { drawLobby } from "./lobby.js";
 import { drawNow, tellSalvo } from "./now.js";
 import { drawChances, drawSide } from "./side.js";
-import { play, toggle } from "./sound.js";
-import { asksLive, lose, ofEvening, own, picture, pieces, receive, receiveTables, tables, teamOf } from "./state.js";
+import { toggle } from "./sound.js";
+import { asksLive, lose, ofEvening, own, picture, receive, receiveTables, tables } from "./state.js";
 import { drawOwn, drawTop, drawTrouble } from "./top.js";
-import { champions, reason, victory } from "./words.js";
 
-const SPLASH_MS = 7_000;
-const CEREMONY_MS = 30_000; // of a league
-const MANY_PLACES = 7; // of a splash: more teams are counted
-const FEW_PLACES = 2; // which leave a splash room for a board
 const SLOW_MS = 1000; // a cut of a tape that stays for less is shown at once, without a flight
 
 const body = document.body;
-let splashEnds = 0;
-
-// --- the end of a game -----------------------------------------------------------------------------------------------
-
-function openSplash() {
-  const { winners, players, last, rules } = picture;
-  const { target } = featured();
-  const struck = players.find(({ name }) => name === target);
-  const cells = struck && cellsOf(struck);
-  const others = players.filter((player) => !winners.includes(player.name) && player.place);
-  const more = [];
-  if (cells && others.length <= FEW_PLACES) {
-    const board = new Board(rules, false);
-    board.show(cells, aimsAt(last, target));
-    board.element.setAttribute("aria-label", `Board of ${plain(target)}`);
-    const sea = make("div", "sea", board.element);
-    sea.style.aspectRatio = `${rules.width} / ${rules.height}`;
-    more.push(make("figure", "", sea, make("figcaption", "", make("span", `team ${colourOf(struck)}`, badge(struck), nameOf(target)), " after the last salvo")));
-  }
-  if (picture.game && find("again").querySelector("a")) more.push(Object.assign(find("again").cloneNode(true), { id: "", hidden: false }));
-  crown(winners, victory(picture), reason(picture), others, more);
-}
-
-// The end of a league: its first three, then the rest.
-function crownLeague(league) {
-  const first = league.rows.filter(({ place }) => place === 1);
-  crown(first.map(({ name }) => name), champions(league), [], league.rows.slice(first.length));
-  splashEnds += CEREMONY_MS - SPLASH_MS;
-}
-
-// The winners large, each on a line of its own, with what `words` say after their names.
-function crown(winners, words, why, others, more = []) {
-  const teams = winners.map(teamOf).filter(Boolean);
-  if (!teams.length) return;
-  find("splash").className = colourOf(teams[0]);
-  find("winner").replaceChildren(
-    ...teams.slice(0, 3).map((team) => make("p", `team ${colourOf(team)}`, badge(team), nameOf(team.name))),
-    make("p", "wins", words.at(-1)),
-    make("p", "why", ...pieces(why)),
-  );
-  const rows = others.slice(0, MANY_PLACES).map((team) => make("li", `team ${colourOf(team)}`, make("b", "place", String(team.place)), badge(team), nameOf(team.name)));
-  if (others.length > rows.length) rows.push(make("li", "", `and ${others.length - rows.length} more`));
-  find("places").replaceChildren(...rows);
-  find("beside-winner").replaceChildren(...more);
-  find("splash").hidden = false;
-  for (const line of find("winner").querySelectorAll(".team, .wins")) fit(line);
-  splashEnds = performance.now() + SPLASH_MS;
-  play("won");
-}
-
-function closeSplash() {
-  splashEnds = 0;
-  show(find("splash"), false);
-}
-
-setInterval(() => splashEnds && performance.now() >= splashEnds && closeSplash(), 250);
 
 // --- a picture -------------------------------------------------------------------------------------------------------
 
@@ -104,9 +43,7 @@ function take(next) {
   if (ofEvening() || (next.tables.length > 1 && chosen() === null)) followTables();
   if (fresh && !runsBy && gameOf(before) === gameOf(next) && !still() && !document.hidden) fly(before);
   else if (!goesOn) settle();
-  if (before?.league && !before.league.over && next.league?.over) crownLeague(next.league);
-  else if (next.state !== "over") next.league?.over || closeSplash();
-  else if (before && next.winners.length && !(before.state === "over" && before.winners.length)) openSplash();
+  drawEnd(before);
 }
 
 // --- which table -----------------------------------------------------------------------------------------------------
@@ -120,7 +57,7 @@ let here = null;
 function watch(table) {
   leave();
   endFlight();
-  closeSplash();
+  closeEnd();
   here = table;
   leave = live(
     table,
@@ -193,8 +130,7 @@ atKey("l", find("live"), switchLive);
 atKey("s", find("sound"), () => find("sound").setAttribute("aria-pressed", toggle()));
 atKey("ArrowLeft", null, () => step(-1));
 atKey("ArrowRight", null, () => step(1));
-atKey("Escape", null, closeSplash);
-find("splash").addEventListener("click", closeSplash);
+atKey("Escape", null, closeCard);
 
 const tabs = [...document.querySelectorAll("[role=tab]")];
 

@@ -1,9 +1,9 @@
-// What stands in the middle while no game is on: who is here and how the game goes, the final table of a league, the card of a break.
+// What stands in the middle while no game is on: who is here and how the game goes, the card of a break.
 
 import { badge, colourOf, counted, fill, find, fit, make, nameOf, say, show } from "./dom.js";
 import { inTheMiddle, picture } from "./state.js";
 import { clockTime } from "./top.js";
-import { awaited, hostLine, inLeague } from "./words.js";
+import { awaited, hostLine } from "./words.js";
 
 const SHOTS = { afloat: "Fire as many shots as you have ships left.", one: "Fire a shot at a time.", until_miss: "Fire until you miss." };
 
@@ -20,8 +20,6 @@ export function drawLobby() {
   const home = next === null ? find("lobby") : side; // beside the last tape, which runs again
   if (panel.parentElement !== home) home[home === side ? "prepend" : "append"](panel);
   if (panel.hidden) return;
-  find("lobby").classList.toggle("final", inLeague(picture));
-  if (next === null && inLeague(picture)) return drawRoster("Final table", league.rows.map(aRow));
   const missing = evening.missing.filter((name) => !picture.players.some((player) => player.name === name));
   drawPictures();
   if (next === null && awaited(picture)) return drawArrivals(league.rows, missing);
@@ -62,11 +60,6 @@ function drawRoster(count, lines) {
   say(find("roster-count"), count);
   fill(find("roster"), lines.map(({ className, textContent }) => className + textContent).join(), () => lines);
   document.querySelectorAll(".watch b, .join b").forEach(fit);
-}
-
-function aRow(row) {
-  const team = make("span", `team ${colourOf(row)}`, make("b", "place", `${row.place}.`), badge(row), nameOf(row.name));
-  return make("li", `row complete${row.place === 1 ? " first" : ""}`, team, make("span", "placed", counted(Number(row.points.toFixed(2)), "point")));
 }
 
 // The game in three pictures, as its rules have it.

@@ -2,7 +2,7 @@
 
 import { badge, colourOf, counted, draw, fill, find, make, nameOf, plain, say, show } from "./dom.js";
 import { inTheMiddle, mine, picture, pieces, teamOf } from "./state.js";
-import { inLeague, news, percents } from "./words.js";
+import { news, percents } from "./words.js";
 
 const MANY_CHANCES = 8; // more than these would be stripes without names
 const BEST_CHANCES = 5;
@@ -28,8 +28,7 @@ function move(by) {
 
 export function drawSide() {
   const { feed, chat, league } = picture;
-  const inTable = inLeague(picture) && league.over; // the boards' place has the final table
-  const standings = inTable || inTheMiddle() === "lobby" ? [] : league?.rows.length ? league.rows : picture.standings;
+  const standings = inTheMiddle() === "lobby" ? [] : league?.rows.length ? league.rows : picture.standings;
   say(find("standings").querySelector("h2"), league?.rows.length ? plain(league.name) : "This evening");
   fill(find("feed-list"), JSON.stringify(feed), () =>
     feed.map((item) => {

@@ -56,6 +56,7 @@ export function told(picture, fresh) {
   const { state, turn, last, winners, players, rules, withheld, game, evening, host, tape, aborted } = picture;
   const large = (words, more = []) => ({ words, more, large: true });
   if (withheld) return large([`Game ${game} is over`], ["How it went: the tape is next"]);
+  if (crowned(picture)) return large(champions(picture.league));
   if (picture.trouble === "nothing" || !state) return large(["No contest here yet"]);
   if (evening.phase === "break" && state !== "over" && !tape) return large([`Break${inRound(picture)}`]);
   if (state === "lobby") return large(eveningWords(picture) || waiting(players, rules.fleet.length, picture.lobby));
@@ -117,7 +118,13 @@ export function atZero(players, ships) {
 }
 
 // Whether a lobby is that of a league: the hall where its teams wait, or where it has just ended.
-export const inLeague = ({ state, table, league }) => Boolean(league && state === "lobby" && (league.round || league.over) && !table.split("@")[0]);
+export const inLeague = (picture) => {
+  const { state, table, league } = picture;
+  return Boolean(state === "lobby" && !table.split("@")[0] && (league?.over ? crowned(picture) : league?.round));
+};
+
+// Whether the page shows the end of a league: until something else is on.
+export const crowned = ({ league, evening, state }) => Boolean(league?.over && state !== "turn" && ["final", "over"].includes(evening.phase));
 
 // Whether a league has not begun, at the table where its teams come in.
 export const awaited = ({ evening, league, table }) => Boolean(league && evening.phase === "arrivals" && !table.split("@")[0]);
@@ -125,15 +132,14 @@ export const awaited = ({ evening, league, table }) => Boolean(league && evening
 // What a lobby says of the evening, where that is more than who is there.
 function eveningWords(picture) {
   const { league, evening } = picture;
-  if (evening.phase === "over" && !(league && inLeague(picture))) return ["The evening is over"];
+  if (evening.phase === "over") return ["The evening is over"];
   if (awaited(picture)) return [`${plain(league.name)} begins when the teams are here`];
   if (!inLeague(picture)) return null;
-  const { round, rounds, over } = league;
-  return over ? champions(league) : [`Round ${round}${rounds ? ` of ${rounds}` : ""}`];
+  return [`Round ${league.round}${league.rounds ? ` of ${league.rounds}` : ""}`];
 }
 
 // Who has won a league, and by how many points.
-export function champions({ name, rows }) {
+function champions({ name, rows }) {
   const first = rows.filter(({ place }) => place === 1);
   const ahead = first.length === 1 && rows.length > 1 ? rows[0].points - rows[1].points : 0;
   const lead = ahead > 0 ? ` by ${counted(Number(ahead.toFixed(2)), "point")}` : "";
