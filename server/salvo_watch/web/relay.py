@@ -442,7 +442,8 @@ class Relay:
             channel = self._channels.get(page)
             if channel is not None and channel.followed:
                 channel.send(self.picture(page))
-                self._think(self._on_page(page))
+                if (playing := self._playing(page)) is None or not playing.again:  # which would never end
+                    self._think(self._on_page(page))
             elif channel is not None:
                 del self._channels[page]
         if self._overview.followed and self._overview_timer is None:
@@ -528,19 +529,21 @@ class Relay:
         name = page.place
         states = [[self._name(table.name), table.screen.state] for table in self._shown()]
         source, playing = self._sources[cell_of(name)], self._playing(page)
-        table = self.tables.get(name) or self._on_page(page)
-        live = table.picture(self._loop.time(), withheld=self._withheld(table))
-        if playing is None:
-            picture = {**live, "tape": None, "next": None}
-        else:
-            waits = {key: live[key] for key in ("players", "lobby", "rules")}
-            picture = {**playing.picture(), "next": waits if playing.again else None}
+        picture: dict[str, Any] = {"tape": None, "next": None}
+        picture |= self._live(page) if playing is None else playing.picture()
+        if playing is not None and playing.again:
+            live = self._live(Page(name, live=True))
+            picture["next"] = {key: live[key] for key in ("players", "lobby", "rules")}
         shown = source.evening.shown
         # While a league is the latest thing, its table is the only one: stray games never mix in.
         standings = () if shown.name else source.standings.shown
         picture |= evening_picture(shown, source.evening.newest, source.course, self.badges)
         picture["standings"] = table_of_standings(standings, self.badges)
         return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
+
+    def _live(self, page: Page) -> dict[str, Any]:
+        table = self._on_page(page)
+        return table.picture(self._loop.time(), withheld=self._withheld(table))
 
     def _withheld(self, table: Table) -> bool:
         """Whether a table's game is decided, and a tape is to show how."""
