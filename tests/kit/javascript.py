@@ -72,6 +72,14 @@ def installed(factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return checkout, folder
 
 
+def in_one_file(factory: pytest.TempPathFactory, file: Path, platform: str) -> Path:
+    """Bundle a bot or the script of a page with the SDK, as authors do; return the file, which is beside it."""
+    bundle = file.with_suffix(".bundle.mjs")
+    words = ("--bundle", "--format=esm", f"--platform={platform}", f"--outfile={bundle}")
+    run(copy_in(installed(factory)[0]), "npm", "exec", "--no", "--", "esbuild", str(file), *words)
+    return bundle
+
+
 def bot_of_five_lines(factory: pytest.TempPathFactory) -> Path:
     """Write a bot into a folder of its own, where the package is installed."""
     file = Path(tempfile.mkdtemp(dir=installed(factory)[1])) / "mybot.js"

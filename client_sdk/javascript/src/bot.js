@@ -1,6 +1,7 @@
 // What a team writes: a function, or a class with a few methods. Nothing here knows of MQTT or of secrets.
 
 import { SalvoError } from "./errors.js";
+import { isBundled } from "./node.js";
 import { generator, Random } from "./random.js";
 import { Fleet } from "./rules.js";
 
@@ -107,11 +108,11 @@ export async function call(where, method) {
 /** What a bot did wrong. */
 export class BotError extends SalvoError {}
 
-/** @param {unknown} error */
+/** Return where an error comes from in the bot's file; in a bundle, which has the SDK too, the place of the error itself. @param {unknown} error */
 function placeOf(error) {
   const lines = (error instanceof Error && error.stack ? error.stack : "").split("\n");
-  const sdk = new URL(".", import.meta.url).href;
-  const own = lines.find((line) => /^\s+at /.test(line) && !line.includes(sdk) && !line.includes("node:"));
+  const sdk = isBundled ? null : new URL(".", import.meta.url).href;
+  const own = lines.find((line) => /^\s+at /.test(line) && !(sdk && line.includes(sdk)) && !line.includes("node:"));
   return own === undefined ? "" : ` ${own.trim()}`;
 }
 

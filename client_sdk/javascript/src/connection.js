@@ -1,5 +1,6 @@
 // One connection to a broker: MQTT 3.1.1, QoS 1 both ways, endless reconnection with growing, random pauses (SALVO-MQTT).
 
+import "./require.js";
 import mqtt from "mqtt";
 import { SalvoError } from "./errors.js";
 

@@ -1,5 +1,6 @@
 // Everything that a bot, a page or a client of your own needs.
 
+import "./node.js"; // first: what the others use fails in a Node.js that is too old
 export { Bot, bot } from "./bot.js";
 export { SalvoError, TrustError, WireError } from "./errors.js";
 export { generator, ownSeed, Random } from "./random.js";

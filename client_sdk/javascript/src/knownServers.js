@@ -3,6 +3,7 @@
 
 import { sameBytes, toBase64 } from "./bytes.js";
 import { SalvoError, TrustError } from "./errors.js";
+import { builtin, isNode } from "./node.js";
 import { fingerprint } from "./seal.js";
 import * as shape from "./shape.js";
 import { parseJson } from "./strictJson.js";
@@ -22,7 +23,7 @@ export class KnownServers {
 
   /** Return those of this user; null for a user who has none, or who names `none` in SALVO_KNOWN_SERVERS. */
   static async ofUser() {
-    const store = typeof process === "undefined" ? browserStore() : await fileStore();
+    const store = isNode ? await fileStore() : browserStore();
     return store === null ? null : new KnownServers(store);
   }
 
@@ -69,7 +70,7 @@ function browserStore() {
 
 /** @returns {Promise<Store | null>} */
 async function fileStore() {
-  const [fs, path, os] = await Promise.all([import("node:fs"), import("node:path"), import("node:os")]);
+  const [fs, path, os] = await Promise.all([builtin("fs"), builtin("path"), builtin("os")]);
   const named = process.env.SALVO_KNOWN_SERVERS;
   if (named === "none") return null;
   const folder = process.platform === "win32" ? process.env.APPDATA : (process.env.XDG_CONFIG_HOME || path.join(os.homedir(), ".config"));

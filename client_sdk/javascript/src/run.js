@@ -2,6 +2,7 @@
 
 import { botClass } from "./bot.js";
 import { SalvoError } from "./errors.js";
+import { builtin, isNode } from "./node.js";
 
 const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM"]);
 
@@ -16,16 +17,16 @@ const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM"]);
  * @returns {Promise<void>}
  */
 export async function run(given) {
-  const stack = new Error().stack ?? "";
+  const file = isNode ? callersFile() : "";
   try {
     const Player = botClass(given);
-    if (typeof process === "undefined") throw new SalvoError("bad_bot", "in a browser, call play(Bot, url, team)");
-    if (!(await isStarted(stack))) return;
+    if (!isNode) throw new SalvoError("bad_bot", "in a browser, call play(Bot, url, team)");
+    if (!(await isStarted(file))) return;
     trimVariables();
     if (process.env.SALVO_URL) await contest(Player, process.env.SALVO_URL);
     else await streams(Player);
   } catch (error) {
-    if (typeof process === "undefined") throw error;
+    if (!isNode) throw error;
     console.error(error instanceof SalvoError ? `error: ${error.message}` : error);
     process.exit(1);
   }
@@ -38,16 +39,33 @@ function trimVariables() {
   }
 }
 
-/** Whether the file that calls `run` is the one that Node.js was started with. @param {string} stack */
-async function isStarted(stack) {
-  const [{ pathToFileURL }, { realpathSync }] = await Promise.all([import("node:url"), import("node:fs")]);
-  const caller = stack.split("\n").find((line) => line.includes("file://") && !line.includes(import.meta.url)) ?? "";
-  return process.argv[1] !== undefined && caller.includes(pathToFileURL(realpathSync(process.argv[1])).href);
+/**
+ * Return the file that calls `run`: the first of the stack that is not this one; in a bundle, both are one. No source map
+ * applies, and no caller from before an `await` counts, which is who has imported the file.
+ */
+function callersFile() {
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = (_, sites) => sites;
+  const sites = /** @type {NodeJS.CallSite[]} */ (/** @type {unknown} */ (new Error().stack));
+  Error.prepareStackTrace = prepareStackTrace;
+  const files = sites.filter((site) => !site.isAsync()).map((site) => site.getFileName() ?? "node:").filter((file) => !file.startsWith("node:"));
+  return files.find((file) => file !== files[0]) ?? files[0];
+}
+
+/** Whether a file, as a path or an address, is the one that Node.js was started with. @param {string} file */
+async function isStarted(file) {
+  const [{ fileURLToPath }, { createRequire }] = await Promise.all([builtin("url"), builtin("module")]);
+  try {
+    const started = createRequire(import.meta.url).resolve(process.argv[1]); // also where it was named without its ending
+    return started === (file.startsWith("file:") ? fileURLToPath(file) : file);
+  } catch {
+    return false; // started without a file, as a test may be
+  }
 }
 
 /** @param {import("./bot.js").BotClass} Player @param {string} url */
 async function contest(Player, url) {
-  const [{ play, reportLine }, { readFileSync }, { parse }] = await Promise.all([import("./contest.js"), import("node:fs"), import("node:path")]);
+  const [{ play, reportLine }, { readFileSync }, { parse }] = await Promise.all([import("./contest.js"), builtin("fs"), builtin("path")]);
   const { SALVO_TEAM, SALVO_SECRET, SALVO_TABLE, SALVO_GAMES, SALVO_SEED, SALVO_CA } = process.env;
   const team = SALVO_TEAM || teamName(parse(process.argv[1]).name);
   const stopped = new AbortController();
@@ -82,7 +100,7 @@ async function streams(Player) {
   if (process.stdin.isTTY) {
     throw new SalvoError("bad_bot", `play a game with: salvo play ${process.argv[1]} hunter; or name a contest in SALVO_URL`);
   }
-  const [{ answerLines }, { createInterface }] = await Promise.all([import("./streams.js"), import("node:readline")]);
+  const [{ answerLines }, { createInterface }] = await Promise.all([import("./streams.js"), builtin("readline")]);
   console.log = console.info = console.error; // standard output is for answers
   await answerLines(Player, createInterface({ input: process.stdin }), (answer) => process.stdout.write(`${answer}\n`));
 }

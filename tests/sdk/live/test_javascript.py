@@ -78,9 +78,12 @@ def test_the_javascript_sdks_own_tests_pass(tmp_path_factory: pytest.TempPathFac
     assert "# fail 0" in javascript.run(copy, "node", "--test", "test/")
 
 
+@pytest.mark.parametrize("bundled", [False, True])
 def test_the_same_strategy_fires_the_same_shots_in_both_languages(
-    mybot: Path, broker: Broker, start_server: StartServer
+    mybot: Path, bundled: bool, broker: Broker, start_server: StartServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    if bundled:
+        mybot = javascript.in_one_file(tmp_path_factory, mybot, "node")
     received = AnnouncedAndSent()
     contest = {"SALVO_URL": broker.url, "SALVO_TEAM": "ann", "SALVO_SECRET": "ashes", "SALVO_GAMES": "1"}
     environment = os.environ | contest | {"SALVO_SEED": SEED}
@@ -142,11 +145,30 @@ def pages_of(folder: Path) -> Iterator[str]:
             thread.join(SECONDS)
 
 
+def bundled_page(factory: pytest.TempPathFactory, folder: Path) -> None:
+    """Bundle the script of the example's page, without its import map."""
+    page = (PACKAGE / "examples" / "page.html").read_text()
+    [script] = re.findall('(?s)<script type="module">(.*?)</script>', page)
+    (folder / "page.js").write_text(script)
+    bundle = javascript.in_one_file(factory, folder / "page.js", "browser")
+    plain = re.sub("(?s)<script.*?</script>", "", page)
+    (folder / "page.html").write_text(f'{plain}<script type="module" src="{bundle.name}"></script>')
+
+
 @needs("chromium")
+@pytest.mark.parametrize("bundled", [False, True])
 def test_a_page_plays_through_the_web_front_at_the_table_of_its_seat(
-    folder: Path, broker: Broker, start_server: StartServer, tmp_path: Path
+    folder: Path,
+    bundled: bool,
+    broker: Broker,
+    start_server: StartServer,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    shutil.copy(PACKAGE / "examples" / "page.html", folder)
+    if bundled:
+        bundled_page(tmp_path_factory, folder)
+    else:
+        shutil.copy(PACKAGE / "examples" / "page.html", folder)
     received = AnnouncedAndSent()
     with (
         start_server(received, players=2, tables=("blue",), rules=pond_file(tmp_path, "salvo")),
