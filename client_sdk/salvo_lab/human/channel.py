@@ -31,6 +31,18 @@ class PersonLeft(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
+class RulesTold:
+    """The rules of the table, which it has before a game is joined.
+
+    Attributes:
+        turn_seconds: how long a turn may take.
+    """
+
+    rules: RuleBook
+    turn_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class FleetAsked:
     """The person is to place a fleet.
 
@@ -124,7 +136,7 @@ class Broken:
     error: BaseException
 
 
-News = FleetAsked | Seen | Notice | Over | Revealed | Clock | Link | Broken
+News = RulesTold | FleetAsked | Seen | Notice | Over | Revealed | Clock | Link | Broken
 
 
 # --- what the person answers --------------------------------------------------------------------------------------

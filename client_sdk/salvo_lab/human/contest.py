@@ -31,6 +31,7 @@ from salvo_lab.human.channel import (
     Notice,
     Over,
     Revealed,
+    RulesTold,
     Salvo,
     Seen,
     TakeBack,
@@ -166,6 +167,7 @@ class Person:
         match announcement:
             case m.RulesAnnounced():
                 self._placing_seconds = announcement.placing_clock_seconds
+                self._desk.show(RulesTold(announcement.book, announcement.turn_seconds))
             case m.StateChanged(State.LOBBY):
                 self._listed, self._shown_players = frozenset(), ()
                 self._desk.show(Clock())

@@ -2,7 +2,8 @@
 
 ``salvo play mcp hunter`` and ``salvo join URL mcp`` are programs that an MCP client starts. The fleet is drawn. Every
 answer has the game, the turn and the state; a call that is lost or repeated changes nothing, because a salvo names the
-turn that it is for, and news have numbers.
+turn that it is for, and news have numbers. A model that has forgotten a game, or is started in the middle of one, gets
+all of it again from ``rules`` and ``view``.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any, Final
 
 import anyio
 
 from salvo.distribution import __version__
 from salvo.errors import BotError, IllegalCommand, MissingExtra
+from salvo.messages import SalvoResolved
 from salvo.player import check_salvo
-from salvo.rules import Fleet, Grid
+from salvo.rules import Announce, Fleet, Grid, RuleBook
 from salvo.view import Shot
 from salvo_lab.human.channel import (
     Broken,
@@ -30,11 +32,13 @@ from salvo_lab.human.channel import (
     Link,
     Notice,
     Over,
+    RulesTold,
     Salvo,
     Seen,
     game_thread,
 )
 from salvo_lab.human.channel import News as DeskNews
+from salvo_lab.human.rules_in_words import rules_in_words
 from salvo_lab.human.snapshot import Snapshot
 
 try:
@@ -48,6 +52,15 @@ MAX_NEWS: Final = 50
 MAX_WAIT_SECONDS: Final = 45.0
 #: How often the desk is looked at meanwhile.
 _LOOK_SECONDS: Final = 0.05
+#: What the client tells the model before the first call.
+_HOW: Final = """\
+Battleship against one or more other players, whose ships you find by firing at cells. Call `rules` first: they differ.
+Then repeat until the state is over: `wait_for_turn`, `view`, and `fire` with as many cells as shots_left.
+`view` has the boards and every salvo so far with its cells and its number of hits. Reason from these: where only the
+number is told, a board cannot show which shots of a salvo hit.
+Your fleet is placed for you. If you have lost track of the game, `rules` and `view` have all that you may know.
+In a contest another game follows: call `wait_for_turn` again when one is over.
+"""
 
 
 class Tools:
@@ -60,7 +73,11 @@ class Tools:
     def __init__(self, desk: Channel) -> None:
         self.error: BaseException | None = None
         self._desk = desk
-        self._rules: dict[str, Any] = {}
+        self._book: RuleBook | None = None
+        self._turn_seconds: int | None = None
+        self._fleet: Fleet | None = None
+        self._me, self._game = "", 0
+        self._over_seen = False  # whether an answer had the end of this game
         self._sight: Snapshot | None = None
         self._over: Over | None = None
         self._news: list[str] = []
@@ -74,23 +91,38 @@ class Tools:
 
     def _receive(self, news: DeskNews) -> None:
         match news:
+            case RulesTold(rules, seconds):
+                self._turn_seconds = seconds
+                if self._sight is None:
+                    self._book = rules
             case FleetAsked(rules, me, game, random):
                 self._sight = self._over = None
-                fleet = rules.random_fleet(random)
-                self._rules = _described(fleet, me, game)
-                self._desk.answer(fleet)
+                self._over_seen = False
+                self._book, self._me, self._game = rules, me, game
+                self._fleet = rules.random_fleet(random)
+                self._desk.answer(self._fleet)
             case Seen(sight):
                 self._sight = sight
+                self._book, self._me, self._game, self._fleet = sight.rules, sight.me, sight.game, sight.fleet
             case Notice(text, player):
-                self._news.append(f"{player}: {text}" if player else text)
-            case Over():
-                self._over = news
+                self._news.append(f"{player}: {text}{self._squares(player)}" if player else text)
+            case Over(game, winner, places):
+                self._over, self._over_seen = news, False
+                how = "was aborted" if news.aborted else f"is over: {winner or 'no one alone'} wins"
+                self._news.append(f"game {game} {how}; places: {dict(places)}")
             case Clock(_, deadline):
                 self._deadline = deadline
             case Link(trouble):
                 self._trouble = trouble
             case Broken(error):
                 self.error = error
+
+    def _squares(self, player: str) -> str:
+        """Return where the salvo fell whose result has come in, if it is the own one and the result does not say so."""
+        sight = self._sight
+        if sight is None or player != sight.me or sight.rules.announce is not Announce.COUNT:
+            return ""
+        return f" (fired at {', '.join(_cells(sight.fired_this_turn, sight))})" if sight.fired_this_turn else ""
 
     @property
     def state(self) -> str:
@@ -103,33 +135,63 @@ class Tools:
             return "lobby"
         return "your turn" if self._sight.shots else "waiting"
 
+    @property
+    def _waits(self) -> bool:
+        """Whether something is to come; after a game of a contest that the model knows to be over, the next one."""
+        next_game = self.state == "over" and self._over_seen and self._desk.lobbies
+        return next_game or self.state in ("lobby", "waiting")
+
     # --- the tools
 
     async def rules(self) -> dict[str, Any]:
-        """Return the rules of the game and your fleet; a cell is its row's letter and column's number: B3."""
+        """Return the rules of the game, how cells are named, and your fleet; waits until they are known."""
         self._look()
-        return self._answer(**self._rules)
+        end = time.monotonic() + MAX_WAIT_SECONDS
+        while self._book is None and self.state != "failed" and time.monotonic() < end:
+            await anyio.sleep(_LOOK_SECONDS)
+            self._look()
+        if self._book is None:
+            return self._answer(text="the table has not said its rules yet; call rules again")
+        book, grid = self._book, self._book.grid
+        fleet = [] if self._fleet is None or self._fleet.book != book else self._fleet.placements
+        return self._answer(
+            me=self._me,
+            rules=book.name,
+            how_to_play=rules_in_words(book, self._turn_seconds),
+            grid={"columns": grid.width, "rows": grid.height, "cells": f"A1 to {grid.name(grid.size - 1)}"},
+            ships={ship.name: ship.length for ship in book.fleet},
+            your_fleet={place.ship: [grid.name(cell) for cell in place.cells(book)] for place in fleet},
+        )
 
     async def wait_for_turn(self, seconds: float = 20, since: int = 0) -> dict[str, Any]:
         """Wait until it is your turn or the game is over; at most 45 seconds, then call again.
+
+        ``state`` is "your turn": fire ``shots_left`` shots within ``seconds_left``; "waiting": for the others; "lobby":
+        for the game to begin; "over": see winner and places, and in a contest call again for the next game; "failed".
 
         Args:
             since: the number of the last news that you have seen; newer ones are in the answer, 50 at most.
         """
         self._look()
         end = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
-        while self.state in ("lobby", "waiting") and time.monotonic() < end:
+        while self._waits and time.monotonic() < end:
             await anyio.sleep(_LOOK_SECONDS)
             self._look()
         first = max(since, len(self._news) - MAX_NEWS, 0)
         news = [{"number": number, "text": text} for number, text in enumerate(self._news[first:], first + 1)]
         return self._answer(news=news)
 
-    async def view(self) -> dict[str, Any]:
-        """Return all boards as you know them, row by row, and what was sunk.
+    async def view(self, since: int = 0) -> dict[str, Any]:
+        """Return all that you know of the game: boards, row by row from A1 on, every salvo, and what was sunk.
 
-        In a board, ✖ is a hit, ✘ a hit of a ship that has sunk, ○ a miss, ● a shot whose result is not announced, ■ a
-        ship of yours, and · water or unknown.
+        In a board, ✖ is a hit, ✘ a hit of a ship that has sunk, ○ a miss, ● a shot of which you know only how many of
+        its salvo hit, ■ a ship of yours, and · water or unknown.
+
+        ``salvos`` has each turn of each player: ``hits`` of ``fired`` shots, the ships ``sunk``, and, as far as the
+        rules tell, the cells in ``shots``, with ``outcomes`` hit (true) or miss of each in this order.
+
+        Args:
+            since: only salvos of later turns than this one; 0 for all.
         """
         self._look()
         sight = self._sight
@@ -146,11 +208,12 @@ class Tools:
             sunk={player: list(ships) for player, ships in sight.sunk.items()},
             defeated=list(sight.out),
             points=dict(sight.points),
+            salvos=[_salvo(result, sight) for result in sight.results if result.turn > since],
             shot_at_you=[sight.rules.grid.name_at(x, y) for x, y in sight.incoming],
         )
 
     async def fire(self, game: int, turn: int, shots: list[str], fired: int = 0) -> dict[str, Any]:
-        """Fire the whole salvo of a turn.
+        """Fire the whole salvo of a turn; what it hits is in the next answers of wait_for_turn and view.
 
         Args:
             game: as in the last answer.
@@ -187,7 +250,7 @@ class Tools:
     def _answer(self, **more: Any) -> dict[str, Any]:
         sight, over = self._sight, self._over
         answer: dict[str, Any] = {
-            "game": over.game if over is not None else sight.game if sight is not None else self._rules.get("game", 0),
+            "game": self._game if over is None else over.game,
             "turn": 0 if sight is None else sight.turn,
             "state": self.state,
             "shots_left": 0 if sight is None or over is not None else sight.shots,
@@ -198,6 +261,7 @@ class Tools:
         if self._trouble:
             answer["trouble"] = self._trouble
         if over is not None:
+            self._over_seen = True
             answer |= {"winner": over.winner, "places": dict(over.places), "aborted": over.aborted}
         if self.error is not None:
             answer["error"] = str(self.error)
@@ -207,18 +271,26 @@ class Tools:
         return self._answer(accepted=False, code=code, text=text)
 
 
-def _described(fleet: Fleet, me: str, game: int) -> dict[str, Any]:
-    rules, grid = fleet.book, fleet.book.grid
-    cells = {place.ship: [grid.name(cell) for cell in place.cells(rules)] for place in fleet.placements}
+def _salvo(result: SalvoResolved, sight: Snapshot) -> dict[str, Any]:
+    """Return a turn of any player, as far as the rules tell."""
+    shots = sight.own.get(result.turn) or [Shot(*aim) for aim in result.aims_if_announced or ()]
+    outcomes = result.outcomes_if_announced
     return {
-        "game": game,
-        "me": me,
-        "rules": rules.name,
-        "grid": {"columns": grid.width, "rows": grid.height, "cells": f"A1 to {grid.name(grid.size - 1)}"},
-        "ships": {ship.name: ship.length for ship in rules.fleet},
-        "spacing": str(rules.spacing),
-        "your_fleet": cells,
+        "turn": result.turn,
+        "player": result.player,
+        **({"shots": _cells(shots, sight)} if shots else {}),
+        "fired": result.shots,
+        "hits": result.hits,
+        **({"outcomes": list(outcomes)} if outcomes is not None else {}),
+        "sunk": [f"{ship.ship} of {ship.player}" for ship in result.sunk],
+        **({"defeated": list(result.defeated)} if result.defeated else {}),
     }
+
+
+def _cells(shots: Iterable[Shot], sight: Snapshot) -> list[str]:
+    """Return shots as :func:`_shot` reads them: ``B3``, or with several opponents ``red B3``."""
+    grid, many = sight.rules.grid, len(sight.players) > 2
+    return [f"{shot.player} " * many + grid.name_at(shot.x, shot.y) for shot in shots]
 
 
 def _shot(text: str, sight: Snapshot) -> Shot:
@@ -260,8 +332,7 @@ async def _serve(tools: Tools, game: threading.Thread) -> None:
         game.start()  # not before: from here on, standard output is the protocol's, and what bots print goes elsewhere
         yield
 
-    how = "Battleship. Call rules, then wait_for_turn, view and fire until the state is over."
-    server: MCPServer[None] = MCPServer("salvo", instructions=how, version=__version__, lifespan=playing)
+    server: MCPServer[None] = MCPServer("salvo", instructions=_HOW, version=__version__, lifespan=playing)
     for tool in (tools.rules, tools.wait_for_turn, tools.view, tools.fire, tools.chat):
         server.add_tool(tool)
     with contextlib.redirect_stdout(sys.__stdout__):

@@ -41,6 +41,8 @@ class Snapshot:
         shots: that may be fired in this turn; 0 when it is another player's.
         boards: by player, one letter a cell.
         incoming: shots at the player's own board, as (x, y), in order.
+        results: of all players' salvos, as far as they are known.
+        own: the squares of the player's own salvos, by turn.
         out: who is defeated.
         sunk: by player, where the rules tell.
         points: by player, where there are any.
@@ -59,6 +61,8 @@ class Snapshot:
     fired_this_turn: tuple[Shot, ...]
     boards: Mapping[str, str]
     incoming: tuple[tuple[int, int], ...]
+    results: tuple[SalvoResolved, ...] = field(repr=False)
+    own: Mapping[int, tuple[Shot, ...]] = field(compare=False, repr=False)
     out: tuple[str, ...]
     sunk: Mapping[str, tuple[str, ...]]
     points: Mapping[str, int]
@@ -87,6 +91,8 @@ class Snapshot:
             view.fired_this_turn,
             {view.me: picture(view.fleet.board, struck)} | boards,
             tuple(view.incoming),
+            tuple(view.results),
+            {salvo.turn: salvo.shots for salvo in view.salvos},
             view.defeated,
             dict(view.sunk) if rules.sinkings is Sinkings.TOLD else {},
             view.points if rules.ending is Ending.GOAL else {},

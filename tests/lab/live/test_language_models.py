@@ -123,10 +123,71 @@ def test_a_wrong_call_is_answered_with_the_reason_and_changes_nothing() -> None:
         assert (await model.call("chat", text="hello"))["code"] == "chat_off"
         assert await model.call("view") == before
         described = await model.call("rules")
+        assert "A turn is one shot. You must fire all shots of a turn." in described["how_to_play"]
         assert described["ships"] == {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolboat": 2}
         assert sorted(described["your_fleet"]) == sorted(described["ships"])
 
     _run(["play", "mcp", "random", "--seed", "3", "--rules", "standard"], use)
+
+
+def test_a_model_that_has_forgotten_everything_is_told_each_salvo_with_its_cells_and_hits(puddle: str) -> None:
+    async def use(client: Client) -> None:
+        model = Model(client)
+        fired: dict[int, list[str]] = {}
+        cells = itertools.cycle(CELLS)
+        while (waited := await model.call("wait_for_turn"))["state"] == "your turn":
+            fired[waited["turn"]] = list(itertools.islice(cells, waited["shots_left"]))
+            turn = {"game": waited["game"], "turn": waited["turn"]}
+            await model.call("fire", **turn, shots=fired[waited["turn"]])
+        salvos = (await model.call("view"))["salvos"]
+        assert {each["turn"]: each["shots"] for each in salvos if each["player"] == "mcp"} == fired
+        assert not any("shots" in each for each in salvos if each["player"] == "random")
+        for each in salvos:
+            of = f" (fired at {', '.join(each['shots'])})" if "shots" in each else ""
+            shots = f"{each['fired']} shot{'s' * (each['fired'] > 1)}: {each['hits']} hit{'s' * (each['hits'] != 1)}"
+            [_] = [news for news in waited["news"] if shots in news["text"] and news["text"].endswith(of)][:1]
+        assert [each["turn"] for each in salvos] == list(range(1, len(salvos) + 1))
+        assert (await model.call("view", since=2))["salvos"] == salvos[2:]
+
+    _run(["play", "mcp", "random", "--seed", "1", "--rules", puddle], use)
+
+
+def test_a_model_that_comes_back_has_rules_fleet_and_salvos_of_its_game(
+    broker: Broker, start_server: StartServer, puddle: str, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("ashes")
+    join_it = ["join", broker.url, "mcp", "--team", "model", "--secret-file", str(secret), "--seed", "1"]
+
+    async def first(client: Client) -> tuple[Answer, Answer]:
+        model = Model(client)
+        rules = await model.call("rules")  # as the first call: it is answered when the table has said them
+        assert rules["how_to_play"][0].startswith("Each player has a board with hidden ships: boat of 2 cells, raft")
+        while (waited := await model.call("wait_for_turn"))["state"] != "your turn":
+            pass
+        await model.call("fire", game=waited["game"], turn=waited["turn"], shots=CELLS[: waited["shots_left"]])
+        view = await model.call("view")
+        while not any(each["player"] == "model" for each in view["salvos"]):
+            await model.call("wait_for_turn", seconds=1)
+            view = await model.call("view")
+        return await model.call("rules"), view
+
+    async def again(client: Client) -> tuple[Answer, Answer]:
+        model = Model(client)
+        while (await model.call("wait_for_turn"))["state"] == "lobby":
+            pass
+        return await model.call("rules"), await model.call("view")
+
+    with start_server(Announced(), players=2, over_seconds=60, rules=puddle):
+        join(broker.url, "random", RandomBot())
+        rules, view = _run(join_it, first)
+        rules_again, view_again = _run(join_it, again)
+    for name in ("how_to_play", "your_fleet", "me"):
+        assert rules[name] == rules_again[name]
+    assert any(line.startswith("A turn takes ") for line in rules["how_to_play"]), rules["how_to_play"]
+    [mine] = [each for each in view["salvos"] if each["player"] == "model"]
+    assert mine["shots"] == CELLS[: mine["fired"]]
+    assert view_again["salvos"][: len(view["salvos"])] == view["salvos"]
 
 
 def test_a_model_plays_in_a_contest(broker: Broker, start_server: StartServer, puddle: str) -> None:
