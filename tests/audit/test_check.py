@@ -85,6 +85,20 @@ def test_a_failure_names_its_requirement_what_was_expected_and_seen_and_the_cure
         assert part in text
 
 
+def test_a_case_that_was_not_reached_comes_with_the_failure_that_is_why() -> None:
+    results = Results(CASES)
+    results.failed("place/all-ships", "no placement that could be accepted of carrier", "turns in a row")
+    results.not_reached("turn/count-falls", "place/all-ships has failed", "place/all-ships")
+    results.not_reached("end/next-game", "the client has ended")
+    outcomes = results.outcomes(["turn/count-falls", "end/next-game"])
+    assert [each.case.name for each in outcomes] == ["place/all-ships", "turn/count-falls", "end/next-game"]
+    text = "\n".join(
+        line for line, _ in report.lines(report.CheckRun("x", "1.0", [], outcomes, 1.0, "2026-01-02", True))
+    )
+    assert "seen       no placement that could be accepted of carrier" in text
+    assert "not reached  place/all-ships has failed: turn/count-falls" in text
+
+
 def test_junit_xml_counts_as_ci_systems_do(run: report.CheckRun) -> None:
     suite = ElementTree.fromstring(report.junit(run))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")

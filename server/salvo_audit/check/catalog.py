@@ -126,7 +126,8 @@ _case(
     "ACCESS-4",
     "ends the client's connection again and again, as a second program with the same user would",
     "the client waits before it connects again, a second on average",
-    "Wait longer after each connection that ends at once; two programs of one team else push each other out all day.",
+    "Wait before you connect again, a second at first and longer after each connection that ends at once; set that in "
+    "your library, if it connects again by itself. Two programs of one team else push each other out all day.",
     grade=_SHOULD,
 )
 _case(
@@ -838,16 +839,28 @@ _case(
 # --- absences -------------------------------------------------------------------------------------------------------
 
 _BACK_CURE: Final = (
-    "Connect again, subscribe again to everything, and take what is retained as the present: it comes in any order."
+    "Connect again, after a second or two, subscribe again to everything, and take what is retained as the present: it "
+    "comes in any order."
 )
 
 
-def _back(name: str, when: str, rule: str) -> None:
-    _case(name, "MQTT-3 BACK-4", f"is a broker that goes away and comes back {when}", rule, _BACK_CURE)
+def _back(name: str, when: str, rule: str, cure: str = "") -> None:
+    cure = f"{_BACK_CURE} {cure}".rstrip()
+    _case(name, "MQTT-3 BACK-4", f"is a broker that goes away and comes back {when}", rule, cure)
 
 
-_back("back/before-asking", "before the team is listed", "the client comes back and asks")
-_back("back/while-placing", "after the team is listed", "the client comes back, and its fleet is complete")
+_back(
+    "back/before-asking",
+    "before the team is listed",
+    "the client comes back and asks",
+    "Ask until /players/list has the name: a request that was on its way is lost.",
+)
+_back(
+    "back/while-placing",
+    "after the team is listed",
+    "the client comes back, and its fleet is complete",
+    "Then place again each ship whose topic .../approved is not true: a placement that was on its way is lost.",
+)
 _back("back/after-placing", "when the fleet is complete", "the client comes back and fires in its turn")
 _back("back/in-rivals-turn", "in a rival's turn", "the client comes back and fires in its turn")
 _back("back/in-own-turn", "in the client's turn", "the client comes back, and fires in this turn or in its next one")

@@ -157,6 +157,11 @@ class JudgeDoor:
         """How many messages the connected client has not acknowledged."""
         return sum(len(connection.session.pending) for connection in self.connections if connection.session is not None)
 
+    @property
+    def has_subscriptions(self) -> bool:
+        """Whether the client is connected, and has subscribed in this or in a session that has stayed."""
+        return any(connection.session is not None and connection.session.filters for connection in self.connections)
+
     # --- called by connections --------------------------------------------------------------------------------------
 
     def admit(self, connection: _Connection, greeting: p.Greeting, stays: bool) -> tuple[_Session, bool]:

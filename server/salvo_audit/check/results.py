@@ -83,7 +83,7 @@ class Results:
         self._passed: set[str] = set()
         self._failures: dict[str, list[CaseFailure]] = {}
         self._not_applicable: dict[str, str] = {}
-        self._not_reached: dict[str, str] = {}
+        self._not_reached: dict[str, tuple[str, str]] = {}
 
     def passed(self, name: str) -> None:
         """Note that a case went well once."""
@@ -101,9 +101,9 @@ class Results:
         """Note that a case is about something that this client does not do."""
         self._not_applicable.setdefault(self._catalog[name].name, why)
 
-    def not_reached(self, name: str, why: str) -> None:
-        """Note why a case could not be tried."""
-        self._not_reached.setdefault(self._catalog[name].name, why)
+    def not_reached(self, name: str, why: str, cause: str = "") -> None:
+        """Note why a case could not be tried, and the case whose failure that is, if it is one's."""
+        self._not_reached.setdefault(self._catalog[name].name, (why, cause))
 
     def is_decided(self, name: str) -> bool:
         """Whether there is anything about a case."""
@@ -114,8 +114,10 @@ class Results:
         return name not in self._passed and len(self._failures.get(name, ())) == MOST_FAILURES
 
     def outcomes(self, names: Iterable[str]) -> list[CaseOutcome]:
-        """Return the verdicts of some cases, in the order of the catalogue."""
+        """Return the verdicts of some cases, in the catalogue's order, with the failures that stood in their way."""
         wanted = set(names)
+        unreached = [name for name in wanted if not self.is_decided(name)]
+        wanted |= {cause for _, cause in map(self._reason, unreached) if cause in self._failures}
         return [self._outcome(case) for name, case in self._catalog.items() if name in wanted]
 
     def _outcome(self, case: Case) -> CaseOutcome:
@@ -125,5 +127,8 @@ class Results:
             return CaseOutcome(case, CaseVerdict.PASSED, (), "")
         if case.name in self._not_applicable:
             return CaseOutcome(case, CaseVerdict.NOT_APPLICABLE, (), self._not_applicable[case.name])
-        why = self._not_reached.get(case.name, "the client never came to it")
-        return CaseOutcome(case, CaseVerdict.NOT_REACHED, (), why)
+        return CaseOutcome(case, CaseVerdict.NOT_REACHED, (), self._reason(case.name)[0])
+
+    def _reason(self, name: str) -> tuple[str, str]:
+        """Return why a case was not reached, and the case whose failure that is."""
+        return self._not_reached.get(name, ("the client never came to it", ""))

@@ -51,6 +51,8 @@ async def check(
 ) -> list[CaseOutcome]:
     """Try the cases on a client; a client that a person starts plays one scenario after the other.
 
+    A case that was not reached because another one has failed comes with that one, also if it is not named.
+
     Args:
         only: names of scenarios, if not all that decide the cases are to be played.
         begin: called before every scenario, when the judge listens.
@@ -83,19 +85,20 @@ async def _play(scenario: Scenario, subject: Subject, results: Results, begin: C
     for basic in BASICS:
         if results.is_hopeless(basic):
             for case in scenario.cases:
-                results.not_reached(case, f"{basic} has failed")
+                results.not_reached(case, f"{basic} has failed", basic)
             return
     async with Stage(scenario.name, subject, results, team=scenario.team, secret=scenario.secret) as stage:
         if begin is not None:
             begin(stage)
+        cause = ""
         try:
             await scenario.play(stage)
             await stage.finish()
             why = f"the scenario {scenario.name!r} did not come to it"
         except Unreached as error:
-            why = str(error)
+            why, cause = str(error), error.cause
     for case in scenario.cases:
-        results.not_reached(case, why)
+        results.not_reached(case, why, cause)
 
 
 def _not_claimed(claim: str) -> str:

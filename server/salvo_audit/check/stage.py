@@ -28,7 +28,20 @@ _REPAIR_SECONDS: Final = 5.0
 
 
 class Unreached(Exception):
-    """A scenario cannot go on; the text says why."""
+    """A scenario cannot go on; the text says why.
+
+    Attributes:
+        cause: the case whose failure it is; empty if it is none's.
+    """
+
+    cause = ""
+
+    @classmethod
+    def after(cls, case: str) -> Unreached:
+        """Return the error of a scenario that ends with a case's failure."""
+        error = cls(f"{case} has failed")
+        error.cause = case
+        return error
 
 
 @dataclass(frozen=True)
@@ -144,7 +157,7 @@ class Stage:
             return
         seen = self.ended or f"nothing of the kind in {seconds:g} s"
         self.judge(case, False, seen, expected=expected)
-        raise Unreached(f"{case} has failed")
+        raise Unreached.after(case)
 
     @property
     def ended(self) -> str:
@@ -183,7 +196,7 @@ class Stage:
         """
         await self.quiet()
         if not self.judge(case, not self.ended, self.ended, expected="the client plays on"):
-            raise Unreached(f"{case} has failed")
+            raise Unreached.after(case)
 
     # --- the broker -------------------------------------------------------------------------------------------------
 
@@ -319,7 +332,7 @@ class Stage:
         seen = self.ended or f"no placement that could be accepted of {missing}"
         if not came or missing:
             self.judge(case, False, seen)
-            raise Unreached(f"{case} has failed")
+            raise Unreached.after(case)
         self.judge(case, True, "")
 
     def _is_lost_fleet(self) -> bool:
@@ -374,7 +387,7 @@ class Stage:
         if not sent and table.wanted == wanted:
             seen = self.ended or f"no shot in {self.limits.firing:g} s"
             self.judge(case, False, seen, expected=f"{wanted} shots at once when /game/current is {self.team}")
-            raise Unreached(f"{case} has failed")
+            raise Unreached.after(case)
         self.judge(case, True, "")
         await self.quiet(QUIET_SECONDS / 2)
         few = len(table.fired) < table.wanted and sent < wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from salvo import topics
 from salvo_audit.check.scenario import scenario
@@ -11,11 +12,16 @@ from salvo_audit.check.scenarios.turns import HARMLESS, judge_count
 from salvo_audit.check.stage import Stage
 from salvo_server.brokers.embedded.packets import Reason
 
+#: How long a client that is back may take to subscribe again.
+_SUBSCRIBING_SECONDS: Final = 20.0
+
 
 async def _away(
     stage: Stage, case: str, *, sessions: bool = True, meanwhile: Callable[[], None] = lambda: None
 ) -> None:
-    """Be a broker that goes away and comes back, and wait for the client.
+    """Be a broker that goes away and comes back, and wait until the client is there with its subscriptions.
+
+    A connection is not ended again before it has any: what a client makes of that is a matter of its library's luck.
 
     Args:
         meanwhile: what happens at the table until it is back.
@@ -35,7 +41,8 @@ async def _away(
     await stage.must(
         case, lambda: len(stage.client.guests) > connections, stage.limits.coming_back, "the client connects again"
     )
-    await stage.delivered()
+    await stage.until(lambda: stage.door.has_subscriptions, _SUBSCRIBING_SECONDS)  # judged where it matters
+    await stage.quiet()
 
 
 @scenario("back/before-asking")

@@ -105,7 +105,7 @@ def _whole_game(rules: str) -> None:
             if stage.program is not None:
                 await stage.program.kill()
         if observer.won is None:
-            raise Unreached(f"{case} has failed")
+            raise Unreached.after(case)
 
     whole.__name__ = f"a_whole_game_of_{rules}"
     scenario(case, claim="" if rules == "salvo" else rules)(whole)
