@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
@@ -99,6 +100,25 @@ def test_a_case_that_was_not_reached_comes_with_the_failure_that_is_why() -> Non
     assert "not reached  place/all-ships has failed: turn/count-falls" in text
 
 
+def test_known_failures_are_no_error_and_one_that_is_stale_is(run: report.CheckRun) -> None:
+    def judged(*expected: str) -> tuple[bool, str]:
+        changed = replace(run, expected=frozenset(expected))
+        return changed.surprising, "\n".join(line for line, _ in report.lines(changed))
+
+    fine, text = judged("turn/count")
+    assert not fine
+    assert "failed, as expected  turn/count\n" in text
+    assert "1 failed, 1 not reached, 1 not applicable, 1 of the failures expected" in text
+    assert not judged("turn/count", "end/next-game")[0], "what was not reached is not known to be right"
+    assert judged()[0]
+    for stale in ("mqtt/connects", "chat/shape"):
+        surprising, text = judged("turn/count", stale)
+        assert surprising
+        assert f"not failed, though expected  {stale}: take it out of the file" in text
+    suite = ElementTree.fromstring(report.junit(replace(run, expected=frozenset({"turn/count", "mqtt/connects"}))))
+    assert (suite.get("failures"), suite.get("skipped")) == ("1", "3")
+
+
 def test_junit_xml_counts_as_ci_systems_do(run: report.CheckRun) -> None:
     suite = ElementTree.fromstring(report.junit(run))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "2")
@@ -123,12 +143,20 @@ def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.
         ([], "name the client once"),
         (["--case", "turn/nothing", "--", "x"], "there is no case"),
         (["--claims", "magic", "--", "x"], "'magic' is none of"),
+        (["--expected", "no/such/file", "--", "x"], "no/such/file"),
     ],
 )
 def test_wrong_use_of_check_is_explained(arguments: list[str], word: str) -> None:
     result = click.testing.CliRunner().invoke(command_line, arguments)
     assert result.exit_code == 2
     assert word in result.output
+
+
+def test_a_file_of_known_failures_is_refused_with_the_line_that_names_no_case(tmp_path: Path) -> None:
+    (tmp_path / "known").write_text("# none so far\r\n\r\nturn/nothing  # yet\r\n")
+    result = click.testing.CliRunner().invoke(command_line, ["--expected", str(tmp_path / "known"), "--", "x"])
+    assert result.exit_code == 2
+    assert "line 3: there is no case 'turn/nothing'" in " ".join(result.output.split())
 
 
 def test_a_program_that_does_not_exist_fails() -> None:

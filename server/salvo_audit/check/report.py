@@ -38,6 +38,7 @@ class CheckRun:
         version: of Salvo.
         claims: what the client claims.
         partial: whether only some cases were chosen.
+        expected: cases whose failures are known; None where nobody has said which.
     """
 
     client: str
@@ -47,6 +48,7 @@ class CheckRun:
     seconds: float
     day: str
     partial: bool = False
+    expected: frozenset[str] | None = None
 
     @property
     def counts(self) -> Counter[CaseVerdict]:
@@ -59,10 +61,34 @@ class CheckRun:
         return bool(self.counts[CaseVerdict.FAILED]) or not self.counts[CaseVerdict.PASSED]
 
     @property
+    def known(self) -> list[str]:
+        """The cases that have failed as expected."""
+        failed = [each.case.name for each in self.outcomes if each.verdict is CaseVerdict.FAILED]
+        return [name for name in failed if name in (self.expected or ())]
+
+    @property
+    def stale(self) -> list[str]:
+        """The cases that were expected to fail, and do not."""
+        fine = (CaseVerdict.PASSED, CaseVerdict.NOT_APPLICABLE)
+        return [
+            each.case.name for each in self.outcomes if each.case.name in (self.expected or ()) and each.verdict in fine
+        ]
+
+    @property
+    def surprising(self) -> bool:
+        """Whether anything is not as expected; without expectations, whether a case has failed."""
+        if self.expected is None:
+            return self.failed
+        nothing = not self.counts[CaseVerdict.PASSED] and not self.known
+        return len(self.known) < self.counts[CaseVerdict.FAILED] or bool(self.stale) or nothing
+
+    @property
     def summary(self) -> str:
         """All in one line."""
         counts = self.counts
         parts = [f"{counts[verdict]} {verdict}" for verdict in CaseVerdict if counts[verdict]]
+        if self.known:
+            parts.append(f"{len(self.known)} of the failures expected")
         number = len(self.outcomes)
         return f"{number} case{'s' if number != 1 else ''} in {self.seconds:.0f} s: {', '.join(parts)}"
 
@@ -83,16 +109,22 @@ def in_bytes(payload: bytes) -> str:
 def lines(run: CheckRun) -> Iterator[tuple[str, str]]:
     """Yield the lines for people, each with its colour: what is not passed, and the summary."""
     for outcome in run.outcomes:
-        if outcome.verdict is CaseVerdict.FAILED:
+        if outcome.verdict is CaseVerdict.FAILED and outcome.case.name not in run.known:
             yield f"failed  {outcome.case.name}  {' '.join(outcome.case.requirements)}", _MARKS[outcome.verdict]
             for name, text in _about(outcome):
                 yield from ((line, "") for line in _wrapped(name, text))
+    for why, names in _by_reason([each for each in run.outcomes if each.why], CaseVerdict.PASSED):
+        yield f"passed  {why}: {', '.join(names)}", _MARKS[CaseVerdict.NOT_REACHED]
+    for name in run.known:
+        yield f"failed, as expected  {name}", _MARKS[CaseVerdict.NOT_REACHED]
+    for name in run.stale:
+        yield f"not failed, though expected  {name}: take it out of the file", _MARKS[CaseVerdict.FAILED]
     for verdict in (CaseVerdict.NOT_REACHED, CaseVerdict.NOT_APPLICABLE):
         for why, names in _by_reason(run.outcomes, verdict):
             text = f"{verdict}  {why}: {', '.join(names)}"
             found = textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
             yield from ((line, _MARKS[verdict]) for line in found)
-    yield run.summary, "red" if run.failed else "green"
+    yield run.summary, "red" if run.surprising else "green"
 
 
 def _by_reason(outcomes: Sequence[CaseOutcome], verdict: CaseVerdict) -> list[tuple[str, list[str]]]:
@@ -165,25 +197,24 @@ def json_line(outcome: CaseOutcome) -> str:
 
 def junit(run: CheckRun) -> bytes:
     """Return the run as JUnit XML, which CI systems read."""
-    counts = run.counts
-    skipped = counts[CaseVerdict.NOT_REACHED] + counts[CaseVerdict.NOT_APPLICABLE]
     suite = ElementTree.Element(
-        "testsuite",
-        name="salvo check",
-        tests=str(len(run.outcomes)),
-        failures=str(counts[CaseVerdict.FAILED]),
-        skipped=str(skipped),
-        time=f"{run.seconds:.1f}",
+        "testsuite", name="salvo check", tests=str(len(run.outcomes)), time=f"{run.seconds:.1f}"
     )
     for outcome in run.outcomes:
         group, _, name = outcome.case.name.partition("/")
         case = ElementTree.SubElement(suite, "testcase", classname=group, name=name)
-        if outcome.verdict is CaseVerdict.FAILED:
+        if outcome.case.name in run.known:
+            ElementTree.SubElement(case, "skipped", message="failed, as expected")
+        elif outcome.case.name in run.stale:
+            ElementTree.SubElement(case, "failure", message="not failed, though expected: take it out of the file")
+        elif outcome.verdict is CaseVerdict.FAILED:
             text = "\n".join(f"{name}: {text}" for name, text in _about(outcome))
             failure = ElementTree.SubElement(case, "failure", message=_for_xml(outcome.failures[0].seen))
             failure.text = _for_xml(text)
-        elif outcome.why:
+        elif outcome.verdict is not CaseVerdict.PASSED:
             ElementTree.SubElement(case, "skipped", message=_for_xml(f"{outcome.verdict}: {outcome.why}"))
+    suite.set("failures", str(len(suite.findall("*/failure"))))
+    suite.set("skipped", str(len(suite.findall("*/skipped"))))
     found: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
     return found
 

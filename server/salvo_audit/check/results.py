@@ -63,7 +63,7 @@ class CaseFailure(NamedTuple):
 
 
 class CaseOutcome(NamedTuple):
-    """A case with its verdict; ``why`` is empty unless it was not reached or does not apply."""
+    """A case with its verdict; ``why`` is empty unless it was not reached, does not apply or was passed alone only."""
 
     case: Case
     verdict: CaseVerdict

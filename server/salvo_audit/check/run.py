@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from salvo_audit.check import scenarios as _scenarios  # registers them
 from salvo_audit.check.catalog import CASES, UNUSED
-from salvo_audit.check.results import CaseOutcome, Results
+from salvo_audit.check.results import CaseOutcome, CaseVerdict, Results
 from salvo_audit.check.scenario import SCENARIOS, Scenario, covering
 from salvo_audit.check.stage import Stage, Subject, Unreached
 
-__all__ = ["MOST_AT_ONCE", "check", "select"]
+__all__ = ["MOST_AT_ONCE", "check", "check_again", "select"]
 
 assert _scenarios
 
 #: Clients that play at once: most of their time they wait.
 MOST_AT_ONCE: Final = max(4, 3 * (os.cpu_count() or 1))
+#: Failures that are tried again.
+MOST_AGAIN: Final = 10
 
 #: What every game needs. Where one of these fails again and again, no more games are tried: each would wait for it.
 BASICS: Final = ("mqtt/connects", "mqtt/subscribes", "join/asks", "place/all-ships", "turn/fires-when-current")
@@ -75,6 +77,22 @@ async def check(
             group.create_task(play(scenario))
     _settle(results, subject, chosen)
     return results.outcomes(names)
+
+
+async def check_again(subject: Subject, outcomes: Sequence[CaseOutcome], known: Collection[str]) -> list[CaseOutcome]:
+    """Try what has failed, and is not known to, once more, each case alone: a busy machine is no fault of the client.
+
+    More than a few are no accident, and a person is not asked to start the client again.
+    """
+    surprises = [each for each in outcomes if each.verdict is CaseVerdict.FAILED and each.case.name not in known]
+    found = {each.case.name: each for each in outcomes}
+    for outcome in surprises if subject.command is not None and len(surprises) <= MOST_AGAIN else ():
+        name = outcome.case.name
+        scenarios = [failure.scenario for failure in outcome.failures]
+        alone = await check(subject, [name], at_once=1, only=scenarios)
+        if (again := next(each for each in alone if each.case.name == name)).verdict is CaseVerdict.PASSED:
+            found[name] = again._replace(why="alone, after it had failed beside others")
+    return list(found.values())
 
 
 async def _play(scenario: Scenario, subject: Subject, results: Results, begin: Callable[[Stage], None] | None) -> None:

@@ -155,7 +155,7 @@ class Stage:
         if await self.until(condition, seconds):
             self.judge(case, True, "")
             return
-        seen = self.ended or f"nothing of the kind in {seconds:g} s"
+        seen = self.ended or f"nothing of the kind in {seconds:g} s{self._cut_off}"
         self.judge(case, False, seen, expected=expected)
         raise Unreached.after(case)
 
@@ -166,6 +166,13 @@ class Stage:
             return ""
         words = self.program.last_words
         return f"the client's program has ended with exit code {self.program.code}" + (f": {words}" if words else "")
+
+    @property
+    def _cut_off(self) -> str:
+        """Why the client can know of nothing, in words; empty if it can."""
+        if not self.door.connections:
+            return "; it is not connected"
+        return "" if self.door.has_subscriptions else "; its connection has no subscription"
 
     async def delivered(self) -> None:
         """Wait until the client has acknowledged all that was published, and all that it sent is judged."""
@@ -329,7 +336,7 @@ class Stage:
         if came and self.answers.faulty_ships and len(player.ships) < len(fleet):
             came = await self.until(lambda: len(player.ships) == len(fleet), _REPAIR_SECONDS)
         missing = ", ".join(ship for ship in fleet if ship not in player.ships)
-        seen = self.ended or f"no placement that could be accepted of {missing}"
+        seen = self.ended or f"no placement that could be accepted of {missing}{self._cut_off}"
         if not came or missing:
             self.judge(case, False, seen)
             raise Unreached.after(case)
@@ -385,7 +392,7 @@ class Stage:
         )
         sent = len(self.client.shots) - before
         if not sent and table.wanted == wanted:
-            seen = self.ended or f"no shot in {self.limits.firing:g} s"
+            seen = self.ended or f"no shot in {self.limits.firing:g} s{self._cut_off}"
             self.judge(case, False, seen, expected=f"{wanted} shots at once when /game/current is {self.team}")
             raise Unreached.after(case)
         self.judge(case, True, "")

@@ -14,10 +14,11 @@ from typing import Final
 import click
 
 from salvo.distribution import __version__
+from salvo.text_files import read_text, unread
 from salvo_audit.check import report
 from salvo_audit.check.catalog import ADDITIONS, CASES, CLAIMS
 from salvo_audit.check.run import check as try_cases
-from salvo_audit.check.run import select
+from salvo_audit.check.run import check_again, select
 from salvo_audit.check.scenario import Scenario
 from salvo_audit.check.stage import Stage, Subject, WaitLimits
 from salvo_server.brokers.embedded.addresses import check_free, split_address
@@ -42,6 +43,20 @@ def _read_cases(ctx: click.Context, param: click.Parameter, value: Sequence[str]
         raise click.BadParameter(str(error)) from None
 
 
+def _read_expected(ctx: click.Context, param: click.Parameter, value: Path | None) -> frozenset[str] | None:
+    """Return the cases that a file names, one a line; the rest of a line from # on is for people."""
+    if value is None:
+        return None
+    try:
+        lines = [line.partition("#")[0].strip() for line in read_text(value).split("\n")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(unread(value, error)) from None
+    for number, name in enumerate(lines, 1):
+        if name and name not in CASES:
+            raise click.BadParameter(f"{value}, line {number}: there is no case {name[:80]!r}; --list lists them")
+    return frozenset(filter(None, lines))
+
+
 @click.command()
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option(
@@ -54,6 +69,12 @@ def _read_cases(ctx: click.Context, param: click.Parameter, value: Sequence[str]
     callback=_read_claims,
     help="What the client does beyond what every client has to; all for all but basics.",
 )
+@click.option(
+    "--expected",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_read_expected,
+    help="A file of cases known to fail, one a line: others that fail are an error, and those that do not.",
+)
 @click.option("--listen", metavar="HOST:PORT", help="Wait here for a client that is started by hand.")
 @click.option("--list", "as_list", is_flag=True, help="List the cases, a line each, and the claims.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per case.")
@@ -63,6 +84,7 @@ def check(
     command: tuple[str, ...],
     cases: list[str],
     claims: frozenset[str],
+    expected: frozenset[str] | None,
     listen: str | None,
     as_list: bool,
     as_json: bool,
@@ -76,7 +98,7 @@ def check(
     are replaced by the same.
 
     What is not passed is explained: what was expected, what came instead, the rule, and what to do. Exit code 0: no
-    case has failed.
+    case has failed, or with --expected exactly those of the file.
     """
     if as_list:
         _list(cases)
@@ -90,6 +112,8 @@ def check(
         subject = Subject(None, claims, WaitLimits(connecting=_STARTING_SECONDS), host, port)
     began = time.monotonic()
     outcomes = asyncio.run(try_cases(subject, cases, begin=_ask_for if listen else None, progress=_show))
+    if expected is not None:
+        outcomes = asyncio.run(check_again(subject, outcomes, expected))
     run = report.CheckRun(
         shlex.join(command) if command else "started by hand",
         __version__,
@@ -98,13 +122,14 @@ def check(
         time.monotonic() - began,
         datetime.datetime.now(datetime.UTC).date().isoformat(),
         len(cases) < len(CASES),
+        expected,
     )
     _tell(run, as_json)
     if junit is not None:
         junit.write_bytes(report.junit(run))
     if html is not None:
         html.write_text(report.page(run), encoding="utf-8")
-    sys.exit(1 if run.failed else 0)
+    sys.exit(1 if run.surprising else 0)
 
 
 def _list(cases: Sequence[str]) -> None:

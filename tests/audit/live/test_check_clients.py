@@ -55,6 +55,32 @@ def test_check_distinguishes_right_and_wrong_clients_by_exit_code_and_files(tmp_
     found = [json.loads(line) for line in result.output.splitlines()]
     assert [each["case"] for each in found if each["verdict"] == "failed"] == ["seal/long-secret"]
     assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
+    known = tmp_path / "known"
+    for names, code in (("seal/long-secret  # cuts it", 0), ("turn/refused", 1)):
+        known.write_text(names)
+        result = click.testing.CliRunner().invoke(
+            command_line, [*chosen, "--expected", str(known), "--", *_command(wrong)]
+        )
+        assert result.exit_code == code, result.output
+
+
+@pytest.mark.long
+def test_a_failure_that_does_not_come_again_alone_is_none(tmp_path: Path) -> None:
+    """A client whose first process derives a wrong key."""
+    counts = f"""
+import pathlib
+number = pathlib.Path({str(tmp_path / "number")!r})
+number.write_text(number.read_text() + "." if number.exists() else ".")
+"""
+    text = FORTY_LINES.read_text()
+    assert "opslimit=2" in text
+    text = text.replace("opslimit=2", "opslimit=2 if number.read_text().count('.') > 1 else 3")
+    (tmp_path / "client.py").write_text(counts + text)
+    (tmp_path / "known").touch()
+    chosen = ["--case", "seal/long-secret", "--expected", str(tmp_path / "known")]
+    result = click.testing.CliRunner().invoke(command_line, [*chosen, "--", *_command(tmp_path / "client.py")])
+    assert result.exit_code == 0, result.output
+    assert "passed  alone, after it had failed beside others: seal/long-secret" in result.output
 
 
 def _write(mutant: Mutant, folder: Path) -> tuple[str, ...]:
