@@ -17,7 +17,8 @@ FORGETS: Final = (
     (
         'if message.topic == "/game/state":\n',
         'if message.topic == "/game/state":\n        if message.payload == b"lobby":\n'
-        '            for topic in [each for each in news if each.startswith("/player/")]: del news[topic]\n',
+        '            for topic in [each for each in news if each[:8] == "/player/" or "/ships/" in each]: '
+        "del news[topic]\n",
     ),
 )
 
