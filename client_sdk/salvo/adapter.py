@@ -2,6 +2,10 @@
 
 What a method raises is a :class:`~salvo.errors.BotError` with the bot's own line and traceback; what is lost by it, and
 how to repeat it, is for the caller to add. Any method may be ``async``.
+
+Nobody else touches a bot: what is read of it, and what it returns, comes from here as objects of no class of its own,
+since each attribute, comparison or iteration may raise. Only the arena calls ``choose_salvo`` directly, and hands what
+that raises to :meth:`Adapter.failure`.
 """
 
 from __future__ import annotations
@@ -10,20 +14,24 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from salvo import bot_surroundings
-from salvo.bot_errors import described, place_of, placed, trace_of
-from salvo.errors import BotError, IllegalCommand, let_signals_pass
+from salvo.bot_errors import Described, blame, module_of, place_of, placed
+from salvo.errors import BotError, IllegalCommand, let_interruptions_pass, quietly, shown
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import Bot, check_salvo
-from salvo.rules import Fleet, RuleBook
+from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import Shot, View
 
 if TYPE_CHECKING:
     import asyncio
 
 log = logging.getLogger(__name__)
+
+#: What a bot draws from that has no seat yet.
+_NONE: Final = Random(0)
 
 
 def made(kind: type[Bot]) -> Bot:
@@ -34,12 +42,47 @@ def made(kind: type[Bot]) -> Bot:
     """
     bot_surroundings.watch()
     try:
-        bot: Bot = bot_surroundings.call(kind.__module__, kind)
-    except (Exception, SystemExit) as error:
-        let_signals_pass(error)
-        code = error.code if isinstance(error, BotError) else "bad_bot"
-        raise BotError(code, described(error, kind), trace_of(error, kind)) from error
-    return bot
+        return _checked_bot(bot_surroundings.call(module_of(kind), kind))
+    except BaseException as error:
+        raise blame(error, kind, "bad_bot") from error
+
+
+def _checked_bot(bot: object) -> Bot:
+    """Return a bot.
+
+    Raises:
+        BotError: ``bad_bot``: it is none, but perhaps its class.
+    """
+    if not issubclass(type(bot), Bot):
+        name = bot.__name__ if isinstance(bot, type) else ""
+        raise BotError("bad_bot", f"{name or shown(bot)} is no bot; {name or 'a bot'}() makes one of its class")
+    return cast(Bot, bot)
+
+
+def method(bot: Bot, name: str) -> Callable[..., Any]:
+    """Return a method of a bot, which may be another one than its class has.
+
+    Raises:
+        BotError: it has none.
+    """
+    try:
+        found: Callable[..., Any] = getattr(bot, name)
+    except BaseException as error:
+        raise blame(error, type(bot)) from error
+    return found
+
+
+def replace(bot: Bot, name: str, value: object) -> None:
+    """Give a bot another method or attribute than its class has, also where that refuses assignments.
+
+    Raises:
+        BotError: ``bad_bot``: its class has a property of this name.
+    """
+    try:
+        object.__setattr__(bot, name, value)
+    except AttributeError:
+        text = f"{type(bot).__name__}.{name} is no method or attribute, as in salvo.Bot; give it another name"
+        raise BotError("bad_bot", text) from None
 
 
 @contextmanager
@@ -59,15 +102,13 @@ def closing(bot: Bot, name: str, report: Callable[[str], object] = log.warning) 
             report(f"{error.code}: {placed(error.text, f'{name}, close')}; nothing is lost")
 
 
-class _Described(BotError):
-    """An error that has the bot's line already."""
-
-
 class Adapter:
     """Calls one bot; :meth:`end` releases what ``async`` methods needed.
 
     Attributes:
         bot: the one that is called.
+        name: the one at the table.
+        random: what the bot draws from.
     """
 
     def __init__(self, bot: Bot) -> None:
@@ -76,12 +117,12 @@ class Adapter:
         Raises:
             BotError: ``bad_bot``: it is none, but perhaps its class.
         """
-        if not isinstance(bot, Bot):
-            name = getattr(bot, "__name__", "")
-            raise BotError("bad_bot", f"{name or repr(bot)[:80]} is no bot; {name or 'a bot'}() makes one of its class")
         bot_surroundings.watch()
-        self.bot = bot
+        self.bot = _checked_bot(bot)
+        self.name = ""
+        self.random = _NONE
         self._kind = type(bot)
+        self._module = module_of(self._kind)
         self._runner: asyncio.Runner | None = None
 
     @classmethod
@@ -97,9 +138,14 @@ class Adapter:
 
     def prepare(self, name: str, seed: int | str, game: int) -> None:
         """Give the bot a seat, with a name and randomness even if it overrides ``prepare`` and takes neither."""
-        if self._kind.prepare is not Bot.prepare:
-            Bot.prepare(self.bot, name, seed, game)
-        self._call(self.bot.prepare, name, seed, game)
+        self.name = name
+        try:
+            if self.overrides("prepare"):
+                self._guarded(Bot.prepare, self.bot, name, seed, game)
+            self._call("prepare", name, seed, game)
+        finally:
+            random = quietly(lambda: self.bot.random, None)
+            self.random = random if type(random) is Random else generator(seed, name, game)
 
     def fleet(self, rules: RuleBook) -> Fleet:
         """Return the bot's fleet.
@@ -108,15 +154,18 @@ class Adapter:
             BotError: ``bad_fleet``: it is illegal, or none of these rules.
         """
         try:
-            fleet = self._call(self.bot.place_fleet, rules)
-        except BotError as error:
-            if isinstance(error.__cause__, IllegalCommand):
-                raise _Described("bad_fleet", error.text, error.trace) from error.__cause__
-            raise
-        if not isinstance(fleet, Fleet) or (fleet.book is not rules and fleet.book != rules):
-            at = place_of(self._kind, "place_fleet")
-            raise _Described("bad_fleet", f"{at}returned {fleet!r:.80}, no fleet of these rules")
-        return fleet
+            fleet = self._call("place_fleet", rules)
+            if type(fleet) is Fleet and not self.overrides("place_fleet"):
+                return fleet
+            if isinstance(fleet, Fleet) and (fleet.book is rules or fleet.book == rules):
+                return Fleet(rules, fleet.placements)
+        except BaseException as error:
+            failure = self.failure(error)
+            cause = error.__cause__ if failure is error else error
+            code = "bad_fleet" if issubclass(type(cause), IllegalCommand) else failure.code
+            raise Described(code, failure.text, failure.trace) from cause
+        at = place_of(self._kind, "place_fleet")
+        raise Described("bad_fleet", f"{at}returned {shown(fleet)}, no fleet of these rules")
 
     def salvo(self, view: View) -> tuple[Shot, ...]:
         """Return the shots that the bot chooses.
@@ -128,32 +177,36 @@ class Adapter:
 
     def choose(self, view: View) -> Any:
         """Return what the bot answers, which may be anything."""
-        return self._call(self.bot.choose_salvo, view)
+        return self._call("choose_salvo", view)
 
     def on_result(self, result: SalvoResolved) -> None:
         """Show the bot what came of a salvo."""
-        self._call(self.bot.on_result, result)
+        self._call("on_result", result)
 
     def on_game_over(self, winner: str | None, stats: Mapping[str, PlayerStats]) -> None:
         """Show the bot how a game ended."""
-        self._call(self.bot.on_game_over, winner, stats)
+        self._call("on_game_over", winner, stats)
 
     def on_message(self, sender: str, text: str, private: bool) -> None:
         """Show the bot a line of chat."""
-        self._call(self.bot.on_message, sender, text, private)
+        self._call("on_message", sender, text, private)
 
     def close(self) -> None:
         """Let the bot release its resources, after its last game."""
         try:
-            self._call(self.bot.close)
+            self._call("close")
         finally:
             self.end()
 
     def end(self) -> None:
         """End what the bot's ``async`` methods have begun."""
         runner, self._runner = self._runner, None
-        if runner is not None:
+        if runner is None:
+            return
+        try:
             _run(runner, runner.close)
+        except BaseException as error:  # of a task that was still running; no turn is lost by it
+            log.warning("%s", self.failure(error).text)
 
     # --- what comes of them -----------------------------------------------------------------------------------------
 
@@ -163,19 +216,31 @@ class Adapter:
             return answer
         import asyncio  # most bots never need it, and it takes 40 ms to import
 
-        async def awaited() -> Any:
-            return await answer
+        settled: Any = None
+        raised: BaseException | None = None
+
+        async def awaited() -> None:
+            nonlocal settled, raised  # and no result of the task: asyncio prints that, before it restores Ctrl-C
+            try:
+                settled = await answer
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:
+                let_interruptions_pass(error)
+                raised = error
 
         runner = self._runner = self._runner or asyncio.Runner()
         try:
-            return _run(runner, runner.run, awaited())
+            _run(runner, runner.run, awaited())
         except asyncio.CancelledError as error:
             text = "it awaits what was cancelled (asyncio.CancelledError)"
             raise RuntimeError(text).with_traceback(error.__traceback__) from error
-        except BaseException as error:
-            if not isinstance(error, Exception):
-                self.end()  # what was interrupted shall not go on beside the next turn
+        except BaseException:
+            self.end()  # what was interrupted shall not go on beside the next turn
             raise
+        if raised is not None:
+            raise raised
+        return settled
 
     def checked(self, answer: Any, view: View) -> tuple[Shot, ...]:
         """Return an answer as shots.
@@ -185,37 +250,42 @@ class Adapter:
         """
         try:
             return check_salvo(answer, view)
-        except BotError as error:
-            raise _Described(error.code, f"{place_of(self._kind)}{error.text}") from None
-        except Exception as error:  # of a sequence of the bot's own make
+        except BaseException as error:  # also of objects of the bot's own make
             raise self.failure(error) from error
 
     def failure(self, error: BaseException) -> BotError:
-        """Return what one of the bot's methods has raised as its error."""
-        if isinstance(error, _Described):
-            return error
-        let_signals_pass(error)
-        code = error.code if isinstance(error, BotError) else "bot_raised"
-        return _Described(code, described(error, self._kind), trace_of(error, self._kind))
+        """Return what the bot's code has raised as its error; re-raise what ends more than a bot."""
+        return blame(error, self._kind)
+
+    def overrides(self, name: str) -> bool:
+        """Whether the bot has a method of its own in place of what every bot has."""
+        return quietly(lambda: getattr(self.bot, name).__func__, None) is not getattr(Bot, name)
+
+    def chooser(self) -> Callable[[View], Any]:
+        """Return what asks the bot for its salvo: directly, if it may; whatever it raises is for :meth:`failure`."""
+        return self.choose if self.has_moved else quietly(lambda: self.bot.choose_salvo, self.choose)
 
     def settle(self, seen: int) -> bool:
         """See to the surroundings after a method was called directly, and return whether it may be called so again."""
-        bot_surroundings.settle(self._kind.__module__, seen)
+        bot_surroundings.settle(self._module, seen)
         return not self.has_moved
 
     @property
     def has_moved(self) -> bool:
         """Whether the bot has changed its working directory, so that its methods cannot be called directly."""
-        return bot_surroundings.has_moved(self._kind.__module__)
+        return bot_surroundings.has_moved(self._module)
 
-    def _call(self, method: Callable[..., Any], *given: Any) -> Any:
+    def _call(self, name: str, *given: Any) -> Any:
+        return self._guarded(self._answer, name, given)
+
+    def _answer(self, name: str, given: Sequence[Any]) -> Any:
+        return self.settled(getattr(self.bot, name)(*given))
+
+    def _guarded(self, method: Callable[..., Any], *given: Any) -> Any:
         try:
-            return bot_surroundings.call(self._kind.__module__, self._settled, method, given)
-        except (Exception, SystemExit) as error:
+            return bot_surroundings.call(self._module, method, *given)
+        except BaseException as error:
             raise self.failure(error) from error
-
-    def _settled(self, method: Callable[..., Any], given: Sequence[Any]) -> Any:
-        return self.settled(method(*given))
 
 
 def _run(runner: asyncio.Runner, run: Callable[..., Any], *given: Any) -> Any:

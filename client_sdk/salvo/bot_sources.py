@@ -6,18 +6,17 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import os
 import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from salvo import adapter, plugins, topics
-from salvo.bot_errors import described_in, placed, trace_in
+from salvo.bot_errors import blame, placed
 from salvo.bot_folder import load_module
-from salvo.errors import BotError, WireError, let_signals_pass
+from salvo.errors import BotError, WireError
 from salvo.player import Answer, Bot
 from salvo.programs.process_pool import ProgramPool
 from salvo.text_files import missing_file
@@ -53,7 +52,7 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
         return _program(source, strict, staying)
     path, name = split(source)
     if path.endswith(".py"):
-        return _choose(_load_module(path), name, path)
+        return _choose(_load_bots(path), name, path)
     if is_mixture(source):
         return _mixture(source)
     if source in plugins.found(plugins.BOTS):
@@ -188,25 +187,24 @@ def _check_program(source: str, program: str) -> None:
         raise BotError("bad_bot", f"no program {program!r} that may be executed; {hint}")
 
 
-def _load_module(path: str) -> Any:
+def _load_bots(path: str) -> dict[str, type[Bot]]:
+    """Return the bots of a file by name, in the order of their definitions."""
     file = path_of(path)
     if not file.is_file():
         raise BotError("bad_bot", missing_file(Path(path)))
     try:
-        return load_module(file)
-    except (Exception, SystemExit) as error:
-        let_signals_pass(error)
-        own = str(file.absolute())
-        text = placed(described_in(own, error), f"importing {path}")
-        raise BotError("bad_bot", text, trace_in(own, error)) from error
+        module = load_module(file)
+        return {
+            key: value
+            for key, value in vars(module).items()
+            if issubclass(type(value), type) and issubclass(value, Bot) and value.__module__ == module.__name__
+        }
+    except BaseException as error:
+        failure = blame(error, str(file.absolute()), "bad_bot")
+        raise BotError("bad_bot", placed(failure.text, f"importing {path}"), failure.trace) from error
 
 
-def _choose(module: Any, name: str, path: str) -> type[Bot]:
-    found = {
-        key: value
-        for key, value in vars(module).items()
-        if inspect.isclass(value) and issubclass(value, Bot) and value.__module__ == module.__name__
-    }
+def _choose(found: dict[str, type[Bot]], name: str, path: str) -> type[Bot]:
     if name:
         if name not in found:
             raise BotError("bad_bot", f"{path} has no bot {name!r}; it has {', '.join(found) or 'none'}")

@@ -1,14 +1,17 @@
 """Every error that Salvo raises, by the party at fault.
 
-Nothing else lives here. Each error carries a stable ``code`` for programs and a text for people that names the
+Each error carries a stable ``code`` for programs and a text for people that names the
 value and the allowed range; ``str(error)`` is ``<code>: <text>``, the form that travels in error topics
 (SALVO-ERR-1).
+
+Besides, what is none of them: interruptions, and the texts of objects that may raise when they are looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 
 class Answered(StrEnum):
@@ -186,10 +189,40 @@ class MissingExtra(SalvoError):
         super().__init__("missing_extra", f'{feature} needs an optional part: pip install "battleship-salvo[{extra}]"')
 
 
-def let_signals_pass(error: BaseException) -> None:
-    """Re-raise what a signal handler has raised to end this program: a subclass of ``SystemExit``.
+class Interruption(BaseException):
+    """Ends what is played from inside a bot's method, such as a person's: no error, and not to be taken for a bot's."""
 
-    ``SystemExit`` itself comes from a bot's ``sys.exit``, which is the bot's error and ends nothing else.
+
+def let_interruptions_pass(error: BaseException) -> None:
+    """Re-raise what ends more than a bot: Ctrl-C, a subclass of ``SystemExit``, as signal handlers raise it, and ours.
+
+    All else is the bot's error, which ends nothing but its turn: also what is no ``Exception``, such as ``SystemExit``
+    itself, which comes from its ``sys.exit``, or the panic of an extension in Rust.
     """
-    if isinstance(error, SystemExit) and type(error) is not SystemExit:
+    kind = type(error)  # and not isinstance(): an error may lie about its class
+    if issubclass(kind, (KeyboardInterrupt, Interruption)) or (issubclass(kind, SystemExit) and kind is not SystemExit):
         raise error
+
+
+# --- what others give, which may refuse to be looked at -----------------------------------------------------------
+
+T = TypeVar("T")
+
+
+def quietly(look: Callable[[], T], otherwise: T) -> T:
+    """Return what a look at an object of a bot's finds, or what to take otherwise: all that it has may raise."""
+    try:
+        return look()
+    except BaseException as error:
+        let_interruptions_pass(error)
+        return otherwise
+
+
+def plain(text: object) -> str | None:
+    """Return a text of no class of a bot's; None for anything else."""
+    return str.__str__(text) if issubclass(type(text), str) else None
+
+
+def shown(value: object, most: int = 80, write: Callable[[Any], str] = repr) -> str:
+    """Return a value of a bot's as text, cut off after so many characters; its class if it cannot be printed."""
+    return quietly(lambda: str.__str__(write(value))[:most], f"<{type(value).__name__} that cannot be printed>")

@@ -20,7 +20,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from salvo.distribution import NAME
-from salvo.errors import MissingExtra, SalvoError, printable
+from salvo.errors import MissingExtra, SalvoError, let_interruptions_pass, printable, shown
 
 COMMANDS: Final = "salvo.commands"
 BOTS: Final = "salvo.bots"
@@ -68,9 +68,11 @@ def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
         loaded = point.load()
     except MissingExtra:
         raise
-    except Exception as error:
+    except BaseException as error:
+        let_interruptions_pass(error)
+        text = printable(shown(error, 200, str))
         raise PluginError(
-            "bad_plugin", f"{described(point)} cannot be loaded: {type(error).__name__}: {printable(str(error))[:200]}"
+            "bad_plugin", f"{described(point)} cannot be loaded: {type(error).__name__}: {text}"
         ) from error
     if not isinstance(loaded, kind) and not (isinstance(loaded, type) and issubclass(loaded, kind)):
         kinds = kind if isinstance(kind, tuple) else (kind,)

@@ -18,7 +18,7 @@ from salvo import bot_surroundings
 from salvo.adapter import Adapter
 from salvo.bot_errors import placed
 from salvo.chat_text import clean_text
-from salvo.errors import BotError
+from salvo.errors import BotError, let_interruptions_pass
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
@@ -271,14 +271,13 @@ class _Match:
         self._gone: dict[str, int] = {}  # by name, the turn from which a bot is not called any more
         self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
         self._aims = _aims(self._names, book.grid)
+        self._boards = [board_shots(name, book.grid) for name in self._names]
         self._seen = len(bot_surroundings.events())
         self._times = supervision.times if supervision is not None else None
         self._silent = [0] * len(bots)
         self._failed = [0] * len(bots)
         self._silenced: list[str] = []
-        self._hearing = [
-            (seat, bot) for seat, bot in enumerate(self._bots) if type(bot.bot).on_result is not Bot.on_result
-        ]
+        self._hearing = [(seat, bot) for seat, bot in enumerate(self._bots) if bot.overrides("on_result")]
         self._unsaid: deque[Line] = deque(maxlen=MAX_UNSAID * len(bots))  # of all bots, in order
         fleets = [self._fleet_of(seat, laid.get(name)) for seat, name in enumerate(self._names)]
         if starter is None:
@@ -294,7 +293,7 @@ class _Match:
         self._reported = 0  # how many salvos listeners were called for
         self._chronicle = Chronicle(game, self._names, self._game)
         self._views = [
-            View(book, name, self._names, game, fleet, adapter.bot.random, partial(self._chronicle.news, name))
+            View(book, name, self._names, game, fleet, adapter.random, partial(self._chronicle.news, name))
             for name, adapter, fleet in zip(self._names, self._bots, fleets, strict=True)
         ]
         self._choosers = [self._chooser(seat) for seat in range(len(fleets))]
@@ -323,14 +322,14 @@ class _Match:
 
     def _chooser(self, seat: int) -> Callable[[View], Answer]:
         adapter = self._bots[seat]
-        choose = adapter.choose if adapter.has_moved else adapter.bot.choose_salvo
+        choose = adapter.chooser()
         return choose if self._times is None else _timed(choose, self._times[seat], adapter.settled)
 
     def play(self) -> Outcome:
         game, views, silent, mark, unsaid = self._game, self._views, self._silent, self._mark, self._unsaid
         choosers, gone, aim_of = self._choosers, self._gone, self._aims.__getitem__
         events, seen = bot_surroundings.events(), self._seen
-        at_one_stroke = self._at_one_stroke
+        at_one_stroke, boards = self._at_one_stroke, self._boards
         followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
         fallen, buried = game.fallen, 0
         # Hot path: a quick bot takes 40 turns a game, so asking, checking and firing happen here without calls.
@@ -344,18 +343,19 @@ class _Match:
             aims = None
             try:
                 answer: Any = () if gone and self._is_gone(seat, turn) else choosers[seat](view)
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
                 answer = self._without(seat, turn, error)
             if len(events) != seen:
                 self._tidy(seat)
             if at_one_stroke and type(answer) is list and len(answer) == shots:
                 try:
                     aims = list(map(aim_of, answer))
-                except Exception:
+                except BaseException as error:
+                    let_interruptions_pass(error)
                     aims = None  # not shots: checked below
             if aims is not None:
                 game.fire_salvo(aims)
-                view.untouched.discard(answer)
+                view.untouched.discard([boards[at][cell] for at, cell in aims])  # and not the bot's own objects
                 view.shots = silent[seat] = 0
             else:
                 aims = self._fire_in_parts(seat, view, answer)
@@ -395,13 +395,13 @@ class _Match:
         """Return the bot's answer, empty if it has failed."""
         try:
             answer = () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             answer = self._without(seat, view.turn, error)
         if len(bot_surroundings.events()) != self._seen:
             self._tidy(seat)
         return answer
 
-    def _without(self, seat: int, turn: int, error: Exception | SystemExit) -> tuple[()]:
+    def _without(self, seat: int, turn: int, error: BaseException) -> tuple[()]:
         """Return the answer of a bot that has raised."""
         if len(bot_surroundings.events()) != self._seen:
             self._tidy(seat)
@@ -418,9 +418,7 @@ class _Match:
         adapter = self._bots[seat]
         try:
             return list(adapter.checked(adapter.settled(answer), view))
-        except BotError as error:
-            self._give_up(seat, view.turn, self._in_game(seat, f"turn {view.turn}", error), error.__cause__)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             self._without(seat, view.turn, error)
         return []
 
@@ -508,7 +506,7 @@ class _Match:
         }
         winner = self._names[places.index(1)] if places.count(1) == 1 else ""
         for seat, bot in enumerate(self._bots):
-            if type(bot.bot).on_game_over is not Bot.on_game_over:
+            if bot.overrides("on_game_over"):
                 self._call(seat, game.turn + 1, "on_game_over", bot.on_game_over, winner, stats)
         self._pass_on()
         return Outcome(winner, self._seed, self._number, game.turn, stats, self.fleets, tuple(self._silenced))

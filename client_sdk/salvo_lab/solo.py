@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final, NamedTuple
 
-from salvo.adapter import Adapter, closing, made
+from salvo.adapter import Adapter, closing, made, method, replace
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
@@ -75,7 +75,7 @@ def clear(
     trouble: list[str] = []
     with closing(make(), SHOOTER, trouble.append) as adapter:
         clock = _Clock(adapter, MAX_SALVOS_A_CELL * book.grid.size)
-        adapter.bot.choose_salvo = clock  # type: ignore[method-assign]
+        replace(adapter.bot, "choose_salvo", clock)
         laid = {} if fleet is None else {TARGET: fleet}
         players: dict[str, Bot | Adapter] = {SHOOTER: adapter, TARGET: Target()}
         outcome = arena.play(players, seed=seed, game=board, book=book, fleets=laid, passive=(TARGET,))
@@ -121,7 +121,7 @@ class _Clock:
     """A bot's ``choose_salvo`` with a stopwatch and a limit."""
 
     def __init__(self, adapter: Adapter, most: int) -> None:
-        self._choose, self._settled = adapter.bot.choose_salvo, adapter.settled
+        self._choose, self._settled = method(adapter.bot, "choose_salvo"), adapter.settled
         self._most = most
         self.seconds: list[float] = []
 

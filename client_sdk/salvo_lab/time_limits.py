@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from salvo import adapter
 from salvo.player import Answer, Bot
 from salvo.programs.debugger import breakpoints_met, is_debugged, watching_breakpoints
 from salvo.view import Feed, View
@@ -54,7 +55,7 @@ def limit_time(bot: Bot, limits: TimeLimits, clock: Callable[[], float] = time.m
     limited = _Limited(bot, limits, clock)
     members: dict[str, Any] = {"choose_salvo": limited.choose_salvo, "prepare": limited.prepare}
     for name, method in members.items():
-        setattr(bot, name, method)  # on the instance, so that its class and what that overrides stay visible
+        adapter.replace(bot, name, method)  # on the instance, so that its class and what that overrides stay visible
     return bot
 
 
@@ -67,12 +68,13 @@ def telling_of_waits(bot: Bot, name: str, seconds: float = WAIT_SECONDS) -> Iter
         seconds: after how long, once a game.
     """
     asked: list[float] = []
-    choose = bot.choose_salvo
+    choose = adapter.method(bot, "choose_salvo")
 
     def choose_watched(view: View) -> Answer:
         asked.append(time.monotonic())
         try:
-            return choose(view)
+            answer: Answer = choose(view)
+            return answer
         finally:
             asked.clear()
 
@@ -84,7 +86,7 @@ def telling_of_waits(bot: Bot, name: str, seconds: float = WAIT_SECONDS) -> Iter
                 return
 
     done, playing = threading.Event(), threading.get_ident()
-    bot.choose_salvo = choose_watched  # type: ignore[method-assign]
+    adapter.replace(bot, "choose_salvo", choose_watched)
     threading.Thread(target=look, daemon=True).start()
     try:
         yield bot
@@ -106,12 +108,12 @@ class _Limited:
         self._bot = bot
         self._limits = limits
         self._clock = clock
-        self._choose, self._prepare = bot.choose_salvo, bot.prepare
+        self._choose, self._prepare = adapter.method(bot, "choose_salvo"), adapter.method(bot, "prepare")
         self._bank_left = limits.bank_seconds
 
-    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> Any:
         self._bank_left = self._limits.bank_seconds
-        self._prepare(name, seed, game)
+        return self._prepare(name, seed, game)  # which may be async
 
     def choose_salvo(self, view: View) -> Answer:
         allowed, cause = self._allowance()

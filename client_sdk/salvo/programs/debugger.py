@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 _stops = 0
@@ -23,18 +21,21 @@ def breakpoints_met() -> int:
     return _stops
 
 
-@contextlib.contextmanager
-def watching_breakpoints() -> Iterator[None]:
-    """Count stops at ``breakpoint()``, because pdb leaves no trace by the time the bot answers."""
-    former = sys.breakpointhook
+class watching_breakpoints:
+    """Count stops at ``breakpoint()`` in a block, because pdb leaves no trace by the time the bot answers.
 
-    def stop(*args: Any, **kwargs: Any) -> Any:
-        global _stops
-        _stops += 1
-        return former(*args, **kwargs)
+    No generator: :mod:`contextlib` would set attributes of a bot's error, which may refuse that.
+    """
 
-    sys.breakpointhook = stop
-    try:
-        yield
-    finally:
-        sys.breakpointhook = former
+    def __enter__(self) -> None:
+        former = self._former = sys.breakpointhook
+
+        def stop(*args: Any, **kwargs: Any) -> Any:
+            global _stops
+            _stops += 1
+            return former(*args, **kwargs)
+
+        sys.breakpointhook = stop
+
+    def __exit__(self, *_: object) -> None:
+        sys.breakpointhook = self._former

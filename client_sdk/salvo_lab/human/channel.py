@@ -14,6 +14,7 @@ from random import Random
 from threading import Event, Thread
 from typing import Final, TypeVar
 
+from salvo.errors import Interruption
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot
 from salvo_lab.human.snapshot import Snapshot
@@ -23,8 +24,8 @@ _Wanted = TypeVar("_Wanted")
 _GOODBYE_SECONDS: Final = 3.0
 
 
-class PersonLeft(BaseException):
-    """The person has left: the game's thread ends. No error, and not to be taken for a bot's."""
+class PersonLeft(Interruption):
+    """The person has left: the game's thread ends."""
 
 
 # --- what the game tells ------------------------------------------------------------------------------------------

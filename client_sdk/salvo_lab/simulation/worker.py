@@ -157,7 +157,7 @@ class Player(ABC, Generic[R]):
             supervision=supervision,
         )
         for seat, (name, bot) in enumerate(bots.items()):
-            if seated[name].close is Bot.close:
+            if not bot.overrides("close"):
                 bot.end()
             else:
                 self._close(bot, outcome.turns + 1, seat, Failed(supervision, name, seed, game))
@@ -172,8 +172,6 @@ class Player(ABC, Generic[R]):
             failed.note(turn, "close", error)
 
     def _made(self, kind: type[Bot], seat: int, failed: Failed) -> Bot:
-        if kind.__init__ is object.__init__:
-            return kind()
         if self._mark is not None:
             self._mark[0] = seat
         try:

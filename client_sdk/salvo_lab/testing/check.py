@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from salvo.adapter import Adapter, closing, made
+from salvo.adapter import Adapter, closing, made, method, replace
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
@@ -78,7 +78,7 @@ def _play(
         salvos.append((tuple(shots), result))
 
     with closing(made(kind), _NAME, report.problems.append) as adapter:
-        choose = adapter.bot.choose_salvo
+        choose = method(adapter.bot, "choose_salvo")
 
         def choose_timed(view: View) -> Any:
             start = time.perf_counter()
@@ -86,7 +86,7 @@ def _play(
             report.slowest_seconds = max(report.slowest_seconds, time.perf_counter() - start)
             return answer
 
-        adapter.bot.choose_salvo = choose_timed  # type: ignore[method-assign]
+        replace(adapter.bot, "choose_salvo", choose_timed)
         rivals = {f"random-{number}": RandomBot() for number in range(1, opponents + 1)}
         players: dict[str, Bot | Adapter] = {_NAME: adapter, **rivals}
         outcome = arena.play(players, seed=seed, game=game, book=book, listener=listen)
