@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import islice
 from random import Random
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeGuard
 
-from salvo.errors import BotError, IllegalCommand
+from salvo.errors import BotError, IllegalCommand, shown
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.rules import Fleet, Grid, Repeats, RuleBook, Targets, generator
-from salvo.view import Shot, View, board_shots, cells_by_place
+from salvo.view import Shot, View, board_shots
 
 Shots = Sequence[tuple[str, int, int]]
 Answer = Shots | Awaitable[Shots]
@@ -129,17 +130,17 @@ class Turn(Protocol):
 
 
 def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
-    """Return a bot's answer as shots; anything equal to shots will do.
+    """Return a bot's answer as shots, whatever sequences and whole numbers it is made of (:meth:`Grid.cell`).
 
     Raises:
         BotError: ``bad_salvo``, with what was wrong and what is allowed.
     """
-    if not isinstance(shots, Sequence) or isinstance(shots, (str, bytes)):
+    if not _is_sequence(shots):
         hint = "; did you forget return?" if shots is None else ""
-        raise BotError("bad_salvo", f"a salvo is a list of (player, x, y), not {_shown(shots)}{hint}")
+        raise BotError("bad_salvo", f"a salvo is a list of (player, x, y), not {shown(shots)}{hint}")
     if len(shots) > view.shots:
         raise BotError("bad_salvo", f"{len(shots)} shots; this turn has {view.shots}")
-    checked = tuple(_check_shot(shot, view) for shot in shots)
+    checked = tuple(_check_shot(shot, view) for shot in islice(shots, len(shots)))  # which need not end by itself
     if view.rules.repeats is Repeats.REFUSED:
         _check_repeats(checked, view)
     return checked
@@ -155,20 +156,24 @@ def _check_repeats(shots: Sequence[Shot], view: Turn) -> None:
 
 
 def _check_shot(shot: object, view: Turn) -> Shot:
-    if not isinstance(shot, Sequence) or isinstance(shot, (str, bytes)) or len(shot) != 3:
-        raise BotError("bad_salvo", f"a shot is (player, x, y), not {_shown(shot)}{_as_shot(shot, view.rules.grid)}")
+    if not _is_sequence(shot) or len(shot) != 3:
+        raise BotError("bad_salvo", f"a shot is (player, x, y), not {shown(shot)}{_as_shot(shot, view.rules.grid)}")
     player, x, y = shot
     if player not in view.players:
-        raise BotError("bad_salvo", f"no player {_shown(player)}; the players are {', '.join(view.players)}")
+        raise BotError("bad_salvo", f"no player {shown(player)}; the players are {', '.join(view.players)}")
     if player == view.me and view.rules.targets is Targets.OTHERS:
         raise BotError("bad_salvo", f"the rules {view.rules.name!r} do not allow shots at your own board")
     grid = view.rules.grid
     try:
-        cell = cells_by_place(grid)[x, y]
-    except (KeyError, TypeError):
+        cell = grid.cell(x, y)
+    except IllegalCommand:
         allowed = f"x is 1..{grid.width} and y is 1..{grid.height}, whole numbers counted from 1"
-        raise BotError("bad_salvo", f"{_shown(shot)} is off the grid; {allowed}") from None
+        raise BotError("bad_salvo", f"{shown(shot)} is off the grid; {allowed}") from None
     return board_shots(view.players[view.players.index(player)], grid)[cell]
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    return issubclass(type(value), Sequence) and not issubclass(type(value), (str, bytes))
 
 
 def _as_shot(name: object, grid: Grid) -> str:
@@ -178,7 +183,3 @@ def _as_shot(name: object, grid: Grid) -> str:
     except IllegalCommand:
         return ""
     return f"; {name} is (player, {x}, {y}): view.rules.grid.at({name!r}) returns ({x}, {y})" if x else ""
-
-
-def _shown(value: object) -> str:
-    return repr(value)[:80]

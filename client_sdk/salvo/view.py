@@ -46,12 +46,6 @@ def board_shots(player: str, grid: Grid) -> tuple[Shot, ...]:
     return tuple(Shot(player, *grid.xy(cell)) for cell in range(grid.size))
 
 
-@lru_cache(maxsize=64)
-def cells_by_place(grid: Grid) -> dict[tuple[int, int], int]:
-    """Return each cell by its (x, y). Keys equal to whole numbers, such as NumPy's, work too."""
-    return {grid.xy(cell): cell for cell in range(grid.size)}
-
-
 @lru_cache(maxsize=256)
 def _shots_at_all(players: tuple[str, ...], grid: Grid) -> tuple[Shot, ...]:
     """The shots at every cell of these players' boards."""

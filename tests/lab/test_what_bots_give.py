@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import salvo
@@ -20,13 +23,14 @@ from salvo.bot_sources import load
 from salvo.client import Contestant
 from salvo.errors import BotError
 from salvo.messages import State
-from salvo.rules import SALVO, generator
+from salvo.rules import ALTERNATE, SALVO, STREAK, Fleet, RuleBook, generator
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.arena import Supervision
 from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.solo import clear
 from salvo_lab.time_limits import TimeLimits, limit_time
 
 HERE = Path(__file__).name
@@ -198,7 +202,7 @@ def test_a_bot_that_takes_no_attributes_is_timed_as_any_other() -> None:
 
 def test_a_property_in_place_of_a_method_is_the_bots_error() -> None:
     class Seeing(RandomBot):
-        choose_salvo = property(lambda self: 1 / 0)  # type: ignore[assignment]
+        choose_salvo = property(lambda self: 1 / 0)
 
     with pytest.raises(BotError, match=rf"bot_raised: {HERE}:\d+: ZeroDivisionError"):
         arena.play({"mine": Seeing(), "rival": RandomBot()}, seed=7)
@@ -206,3 +210,197 @@ def test_a_property_in_place_of_a_method_is_the_bots_error() -> None:
         limit_time(Seeing(), TimeLimits(turn_seconds=60))
     with pytest.raises(BotError, match=r"bad_bot: Seeing\.choose_salvo is no method"):
         replace(Seeing(), "choose_salvo", None)
+
+
+# --- what they answer ---------------------------------------------------------------------------------------------
+
+
+class Scalar:
+    """One element of a tensor: no int, but with ``__index__``, as ``range()`` and lists take it."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+
+class Subclassed(int):
+    """Is no key of a dict."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+WHOLE: list[Callable[[int], Any]] = [Scalar, Subclassed, float, Decimal, np.int8, np.uint64, np.float32, np.array]
+
+
+@pytest.mark.parametrize("book", [SALVO, STREAK], ids=["at one stroke", "shot by shot"])
+@pytest.mark.parametrize("number", WHOLE)
+def test_a_whole_number_of_any_type_is_a_coordinate(number: Callable[[int], Any], book: RuleBook) -> None:
+    def play(number: Callable[[int], Any]) -> arena.Outcome:
+        @salvo.bot
+        def fires(view: View) -> list[Any]:
+            return [(player, number(x), number(y)) for player, x, y in view.untouched.sample(view.shots)]
+
+        return arena.play({"mine": fires(), "rival": RandomBot()}, seed=7, book=book)
+
+    assert play(number) == play(int)
+
+
+def test_true_is_1_as_everywhere_in_python() -> None:
+    assert SALVO.grid.cell(True, True) == SALVO.grid.cell(1, 1)
+
+
+@pytest.mark.parametrize(
+    "number", [1.5, "1", None, [1], 1 + 1j, np.array([1, 2]), np.array([1]), float("inf")], ids=str
+)
+def test_what_is_no_whole_number_is_no_coordinate(number: Any) -> None:
+    @salvo.bot
+    def fires(view: View) -> list[Any]:
+        return [("rival", number, 1)]
+
+    with pytest.raises(BotError, match=rf"bad_salvo: {HERE}:\d+: .* is off the grid; x is 1..10 .* whole numbers"):
+        arena.play({"mine": fires(), "rival": RandomBot()}, seed=7)
+
+
+@pytest.mark.parametrize("number", WHOLE)
+def test_a_fleet_has_plain_coordinates_whatever_it_was_made_of(number: Callable[[int], Any]) -> None:
+    laid = SALVO.random_fleet(generator(1))
+
+    class Places(RandomBot):
+        def place_fleet(self, rules: RuleBook) -> Fleet:
+            return Fleet(
+                rules, [replace_dataclass(each, x=number(each.x), y=number(each.y)) for each in laid.placements]
+            )
+
+    fleet = Adapter(Places()).fleet(SALVO)
+    assert fleet == laid
+    assert {type(value) for each in fleet.placements for value in (each.x, each.y)} == {int}
+
+
+class Thorny:
+    """Raises at every touch."""
+
+    def __eq__(self, other: object) -> bool:
+        raise Panic("==")
+
+    def __getattribute__(self, name: str) -> Any:
+        raise Panic(name)
+
+    def __repr__(self) -> str:
+        raise Panic("repr")
+
+    def __index__(self) -> int:
+        raise Panic("index")
+
+    __hash__ = __len__ = __iter__ = __index__
+
+
+class Endless(Sequence[Any]):
+    """Never ends, though it has a length."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, at: Any) -> Any:
+        return ("board", 1, 1)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(lambda: ("board", 1, 1), None)
+
+
+class ThornyList(list[Any]):
+    def __len__(self) -> int:
+        raise Panic("len")
+
+    __repr__ = __len__  # type: ignore[assignment]
+
+
+class TwoFaced(int):
+    """Equals a number when it is looked up, and raises later."""
+
+    looked = 0
+
+    def __eq__(self, other: object) -> bool:
+        self.looked += 1
+        if self.looked > 2:
+            raise Panic("==")
+        return int(self) == other
+
+    def __hash__(self) -> int:
+        return hash(int(self))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Thorny,
+        lambda: [Thorny()] * 5,
+        lambda: [("rival", Thorny(), 1)] * 5,
+        lambda: [(Thorny(), 1, 1)] * 5,
+        ThornyList,
+        lambda: [ThornyList()],
+        lambda: (ThornyList(),),
+    ],
+    ids=["answer", "shots", "coordinate", "player", "list", "shot", "shot of a tuple"],
+)
+def test_a_game_goes_on_whatever_a_bot_answers(answer: Callable[[], Any]) -> None:
+    @salvo.bot
+    def fires(view: View) -> Any:
+        return answer()
+
+    supervision = Supervision()
+    assert arena.play({"mine": fires(), "rival": RandomBot()}, seed=7, supervision=supervision).winner == "rival"
+    [failure] = supervision.failures
+    assert failure.text.startswith(f"{HERE}:")
+    assert _answer_in_a_contest(fires())[-1:] == [m.Skip("me", m.TurnContext(1, 1))]
+
+
+def test_an_answer_is_read_no_further_than_its_length() -> None:
+    @salvo.bot
+    def fires(view: View) -> Any:
+        return Endless()
+
+    with pytest.raises(BotError, match="not_cleared"):  # it goes on for ever, which is another matter
+        clear(fires, 1)
+
+
+def test_a_view_holds_nothing_of_a_bots_own() -> None:
+    @salvo.bot
+    def fires(view: View) -> Any:
+        return [(player, TwoFaced(x), y) for player, x, y in view.untouched.sample(view.shots)]
+
+    for book in (SALVO, ALTERNATE):
+        assert arena.play({"mine": fires(), "rival": RandomBot()}, seed=7, book=book).winner
+
+
+class Strange(Fleet):
+    """A fleet that is not what it says."""
+
+    book = property(lambda self: 1 / 0)
+
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("fleet", [Strange, Thorny, ThornyList, lambda: SALVO])
+def test_what_is_no_fleet_is_the_bots_error(fleet: Callable[[], Any]) -> None:
+    class Places(RandomBot):
+        def place_fleet(self, rules: RuleBook) -> Fleet:
+            return fleet()  # type: ignore[no-any-return]
+
+    with pytest.raises(BotError, match=rf"(bad_fleet|bot_raised): {HERE}:\d+: "):
+        Adapter(Places()).fleet(SALVO)
+
+
+def test_a_fleet_that_was_changed_after_it_was_made_is_checked_again() -> None:
+    class Places(RandomBot):
+        def place_fleet(self, rules: RuleBook) -> Fleet:
+            fleet = super().place_fleet(rules)
+            fleet.placements = (fleet.placements[0],) * 5
+            return fleet
+
+    bot = Adapter(Places())
+    bot.prepare("mine", 1, 1)
+    with pytest.raises(BotError, match="bad_fleet"):
+        bot.fleet(SALVO)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from operator import index
+from typing import Final, SupportsIndex
 
-from salvo.errors import IllegalCommand
+from salvo.errors import IllegalCommand, shown
 
 #: Rows are named by one letter, so a grid is at most 26 high; the same bound for the width keeps it printable.
 MAX_SIDE = 26
@@ -45,6 +47,22 @@ class ShipClass:
     length: int
 
 
+#: Each possible coordinate, by whatever is equal to it.
+_WHOLE: Final[Mapping[object, int]] = {number: number for number in range(1, MAX_SIDE + 1)}
+
+
+def whole(number: object) -> int:
+    """Return the whole number that a value is, of whatever type: NumPy's, a tensor of one element, ``3.0``, ``True``.
+
+    Raises:
+        KeyError, TypeError: it is none, or no coordinate of any grid.
+    """
+    try:
+        return index(number)  # type: ignore[arg-type]
+    except TypeError:
+        return _WHOLE[number]
+
+
 @dataclass(frozen=True)
 class Grid:
     """A board's shape and its three ways to name a cell.
@@ -65,17 +83,21 @@ class Grid:
         """Number of cells."""
         return self.width * self.height
 
-    def cell(self, x: int, y: int) -> int:
-        """Return the cell at column ``x`` and row ``y``, both counted from 1.
+    def cell(self, x: SupportsIndex | float, y: SupportsIndex | float) -> int:
+        """Return the cell at column ``x`` and row ``y``, both counted from 1; any whole numbers (:func:`whole`).
 
         Raises:
             IllegalCommand: ``off_grid``.
         """
-        if 1 <= x <= self.width and 1 <= y <= self.height:
-            return (y - 1) * self.width + x - 1
+        try:
+            column, row = whole(x), whole(y)
+        except (KeyError, TypeError):
+            column = row = 0
+        if 1 <= column <= self.width and 1 <= row <= self.height:
+            return (row - 1) * self.width + column - 1
+        given = f"x={shown(x, 40, str)}, y={shown(y, 40, str)}"
         raise IllegalCommand(
-            "off_grid",
-            f"x={x}, y={y} is off the grid; x is 1..{self.width} and y is 1..{self.height}, counted from 1",
+            "off_grid", f"{given} is off the grid; x is 1..{self.width} and y is 1..{self.height}, counted from 1"
         )
 
     def xy(self, cell: int) -> tuple[int, int]:
@@ -145,6 +167,7 @@ class Placement:
 
 def _cells(grid: Grid, x: int, y: int, orientation: Orientation, length: int, ship: str) -> tuple[int, ...]:
     first = grid.cell(x, y)
+    x, y = grid.xy(first)
     horizontal = orientation is Orientation.HORIZONTAL
     last_x, last_y = (x + length - 1, y) if horizontal else (x, y + length - 1)
     if last_x > grid.width or last_y > grid.height:

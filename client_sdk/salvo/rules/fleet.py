@@ -8,7 +8,7 @@ from math import floor
 from random import Random
 
 from salvo.errors import IllegalCommand
-from salvo.rules.board import BoardRules, Choice, Grid, Placement, column, mask_of, with_margin
+from salvo.rules.board import BoardRules, Choice, Grid, Orientation, Placement, column, mask_of, with_margin
 
 
 def check_placement(book: BoardRules, placement: Placement, others: Iterable[Placement]) -> None:
@@ -42,7 +42,7 @@ class Fleet:
     __slots__ = ("book", "cells", "placements")
 
     def __init__(self, book: BoardRules, placements: Sequence[Placement]) -> None:
-        """Take the placements in any order.
+        """Take the placements in any order, and as plain ones: with coordinates of any type.
 
         Raises:
             IllegalCommand: ``unknown_ship``, ``off_grid``, ``overlap``, ``too_close``, or ``fleet_incomplete`` when
@@ -53,9 +53,17 @@ class Fleet:
                 "fleet_incomplete",
                 f"a fleet is each of {', '.join(book.ship_number)} once, not {[p.ship for p in placements]}",
             )
-        for number, placement in enumerate(placements):
-            check_placement(book, placement, placements[:number])
-        self._lay(book, placements)
+        plain = [
+            Placement(
+                book.fleet[book.ship_number[placement.ship]].name,
+                *book.grid.xy(book.grid.cell(placement.x, placement.y)),
+                Orientation(placement.orientation),
+            )
+            for placement in placements
+        ]
+        for number, placement in enumerate(plain):
+            check_placement(book, placement, plain[:number])
+        self._lay(book, plain)
 
     def _lay(self, book: BoardRules, placements: Iterable[Placement]) -> None:
         self.book = book
