@@ -11,17 +11,19 @@ that raises to :meth:`Adapter.failure`.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from salvo import bot_surroundings
 from salvo.bot_errors import Described, blame, module_of, place_of, placed
-from salvo.errors import BotError, IllegalCommand, let_interruptions_pass, quietly, shown
+from salvo.errors import BotError, IllegalCommand, let_interruptions_pass, plain, quietly, shown
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import Bot, check_salvo
+from salvo.player import MAX_UNSAID, Bot, Line, check_salvo
 from salvo.rules import Fleet, RuleBook, generator
 from salvo.view import Shot, View
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: What is wrong with a line that is no text.
+NO_TEXT: Final = "a line is a text for all, or for the player whose name is given"
 #: What a bot draws from that has no seat yet.
 _NONE: Final = Random(0)
 
@@ -70,6 +74,16 @@ def method(bot: Bot, name: str) -> Callable[..., Any]:
     except BaseException as error:
         raise blame(error, type(bot)) from error
     return found
+
+
+def overrides(kind: type[Bot], name: str) -> bool:
+    """Whether a class has a method of its own in place of what every bot has."""
+    return quietly(lambda: getattr(kind, name), None) is not getattr(Bot, name)
+
+
+def texts_of(line: Line) -> tuple[str | None, str | None]:
+    """Return the text of a bot's line and to whom it goes; None for what is no text."""
+    return quietly(lambda: plain(line.text), None), quietly(lambda: plain(line.to), None)
 
 
 def replace(bot: Bot, name: str, value: object) -> None:
@@ -191,6 +205,17 @@ class Adapter:
         """Show the bot a line of chat."""
         self._call("on_message", sender, text, private)
 
+    def lines(self) -> list[tuple[str | None, str | None]]:
+        """Take what the bot wants to say, each a text and to whom; None for what is no text."""
+        nothing: list[Line] = []
+        lines = quietly(lambda: list(islice(self.bot.unsaid or (), MAX_UNSAID)), nothing)
+        self.collect(None)
+        return [texts_of(line) for line in lines]
+
+    def collect(self, lines: deque[Line] | None) -> None:
+        """Let what the bot says from now on be appended here; None for :meth:`lines`."""
+        quietly(lambda: object.__setattr__(self.bot, "unsaid", lines), None)
+
     def close(self) -> None:
         """Let the bot release its resources, after its last game."""
         try:
@@ -259,7 +284,7 @@ class Adapter:
 
     def overrides(self, name: str) -> bool:
         """Whether the bot has a method of its own in place of what every bot has."""
-        return quietly(lambda: getattr(self.bot, name).__func__, None) is not getattr(Bot, name)
+        return overrides(self._kind, name) or quietly(lambda: name in vars(self.bot), True)
 
     def chooser(self) -> Callable[[View], Any]:
         """Return what asks the bot for its salvo: directly, if it may; whatever it raises is for :meth:`failure`."""

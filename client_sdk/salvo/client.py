@@ -18,13 +18,13 @@ from random import Random
 from typing import Protocol
 
 from salvo import events as e
-from salvo.adapter import Adapter
+from salvo.adapter import NO_TEXT, Adapter
 from salvo.bot_errors import placed
 from salvo.errors import BotError, SalvoError
 from salvo.events import Event, GameVerified, LogDoubted
 from salvo.messages import PlayerStats, SeatGiven, ServerKeys
 from salvo.net.inbound import TeamLink
-from salvo.player import Bot, Line
+from salvo.player import Bot
 from salvo.rules import Fleet, generator, own_seed
 from salvo.seal import fingerprint
 from salvo.seat import Seat
@@ -186,7 +186,7 @@ class Contestant(SeatedTeam):
     def _prepare(self, game: int) -> None:
         self._own_seed = own_seed(self._seed, self.session.name, game)
         self._call("prepare", self._adapter.prepare, self.session.name, self._own_seed, game)
-        self.session.reseed(self._adapter.bot.random)
+        self.session.reseed(self._adapter.random)
 
     def _fleet(self) -> Fleet:
         rules = self.session.rules
@@ -232,17 +232,17 @@ class Contestant(SeatedTeam):
 
     def _pass_on(self) -> None:
         """Send the bot's chat lines, if chat is on; an illegal line is the bot's error."""
-        bot = self._adapter.bot
-        while bot.unsaid:
-            line = bot.unsaid.popleft()
+        for text, to in self._adapter.lines():
             if self.session.chat:
-                self._chat(line)
+                self._chat(text, to)
 
-    def _chat(self, line: Line) -> None:
+    def _chat(self, text: str | None, to: str | None) -> None:
         try:
-            self.say(line.text, line.to)
-        except Exception as error:
-            self._blame("say", self._adapter.failure(error), "the game goes on")
+            if text is None or to is None:
+                raise BotError("bad_text", NO_TEXT)
+            self.say(text, to)
+        except SalvoError as error:
+            self._blame("say", BotError(error.code, error.text), "the game goes on")
 
 
 class ContestPlayer(Protocol):

@@ -15,10 +15,10 @@ from time import perf_counter
 from typing import Any
 
 from salvo import bot_surroundings
-from salvo.adapter import Adapter
+from salvo.adapter import NO_TEXT, Adapter, texts_of
 from salvo.bot_errors import placed
 from salvo.chat_text import clean_text
-from salvo.errors import BotError, let_interruptions_pass
+from salvo.errors import BotError, SalvoError, let_interruptions_pass
 from salvo.messages import PlayerStats, SalvoResolved
 from salvo.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
@@ -152,6 +152,17 @@ class Supervision:
     strikes: int = 1
 
 
+class _Unsaid(deque[Line]):
+    """A bot's lines, which go to all in the order in which they are said, and are of its seat, whatever its name."""
+
+    def __init__(self, seat: int, lines: deque[tuple[int, Line]]) -> None:
+        super().__init__(maxlen=0)
+        self._seat, self._lines = seat, lines
+
+    def append(self, line: Line) -> None:
+        self._lines.append((self._seat, line))
+
+
 Aim = tuple[int, int]
 
 
@@ -278,7 +289,7 @@ class _Match:
         self._failed = [0] * len(bots)
         self._silenced: list[str] = []
         self._hearing = [(seat, bot) for seat, bot in enumerate(self._bots) if bot.overrides("on_result")]
-        self._unsaid: deque[Line] = deque(maxlen=MAX_UNSAID * len(bots))  # of all bots, in order
+        self._unsaid: deque[tuple[int, Line]] = deque(maxlen=MAX_UNSAID * len(bots))  # with seats, in order
         fleets = [self._fleet_of(seat, laid.get(name)) for seat, name in enumerate(self._names)]
         if starter is None:
             starter = set_starter(book, game, self._names)
@@ -310,14 +321,15 @@ class _Match:
         self._note(seat, 0)
         where = "prepare"
         try:
-            adapter.prepare(name, own, self._number)
-            adapter.bot.unsaid = self._unsaid
+            try:
+                adapter.prepare(name, own, self._number)
+            finally:
+                adapter.collect(_Unsaid(seat, self._unsaid))
             if laid is None:
                 where = "place_fleet"
                 return adapter.fleet(self._book)
         except BotError as error:
             self._give_up(seat, 0, self._in_game(seat, where, error), error.__cause__)
-            adapter.bot.unsaid = self._unsaid
         return laid or self._book.random_fleet(generator(own, "fleet"))
 
     def _chooser(self, seat: int) -> Callable[[View], Answer]:
@@ -473,16 +485,19 @@ class _Match:
         """Deliver chat lines to everybody, as a server would; replies are delivered after the next turn."""
         lines = list(self._unsaid)
         self._unsaid.clear()
-        for sender, text, to in lines:
-            seat, turn = self._names.index(sender), self._game.turn
+        for seat, line in lines:
+            sender, turn = self._names[seat], self._game.turn
+            text, to = texts_of(line)
             if to and (to == sender or to not in self._names):
                 about = f"said something to {to!r:.80}, who is no other player"
                 self._give_up(seat, turn, self._error(sender, "unknown_player", about))
                 continue
             try:
+                if text is None or to is None:
+                    raise BotError("bad_text", NO_TEXT)
                 text = clean_text(text)
-            except Exception as error:
-                self._give_up(seat, turn, self._error(sender, "bad_text", f"said {text!r:.80}: {error}"), error)
+            except SalvoError as error:
+                self._give_up(seat, turn, self._error(sender, "bad_text", f"said {text!r:.80}: {error.text}"), error)
                 continue
             for seat, (name, bot) in enumerate(zip(self._names, self._bots, strict=True)):
                 if name == to or (not to and name != sender):

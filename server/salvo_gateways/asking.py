@@ -31,7 +31,7 @@ def fleet_of(bot: Adapter, book: RuleBook) -> Fleet:
         return bot.fleet(book)
     except BotError as error:
         _report(bot, "place_fleet", error, "a random fleet is placed instead")
-    return book.random_fleet(bot.bot.random)
+    return book.random_fleet(bot.random)
 
 
 def shots_of(bot: Adapter, view: View, *, skips: bool = False) -> tuple[Shot, ...]:
@@ -59,5 +59,5 @@ def call(method: Callable[P, None], *given: P.args, **named: P.kwargs) -> None:
 
 
 def _report(bot: Adapter, where: str, error: BotError, consequence: str) -> None:
-    text = placed(error.text, f"{bot.bot.name}, {where}")
+    text = placed(error.text, f"{bot.name}, {where}")
     log.error("%s: %s; %s%s", error.code, text, consequence, f"\n{error.trace}".rstrip())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replace_dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -404,3 +404,65 @@ def test_a_fleet_that_was_changed_after_it_was_made_is_checked_again() -> None:
     bot.prepare("mine", 1, 1)
     with pytest.raises(BotError, match="bad_fleet"):
         bot.fleet(SALVO)
+
+
+# --- what else they are -------------------------------------------------------------------------------------------
+
+
+class Renamed(RandomBot):
+    """Takes another name and another source of randomness than those of its seat."""
+
+    def prepare(self, name: str, seed: int | str, game: int = 1) -> None:
+        super().prepare(name, seed, game)
+        self.name = "somebody else"
+        self.random = Thorny()  # type: ignore[assignment]
+
+    def place_fleet(self, rules: RuleBook) -> Fleet:
+        return rules.random_fleet(generator(1))
+
+    def choose_salvo(self, view: View) -> Any:
+        if view.turn < 3:
+            self.say("hello")
+        return view.untouched.sample(view.shots)
+
+
+class Listening(RandomBot):
+    heard: ClassVar[list[tuple[str, str]]] = []
+
+    def on_message(self, sender: str, text: str, private: bool) -> None:
+        self.heard.append((sender, text))
+
+
+def test_a_bot_that_renames_itself_keeps_its_seat_and_its_lines() -> None:
+    Listening.heard.clear()
+    assert arena.play({"mine": Renamed(), "rival": Listening()}, seed=7).winner
+    assert Listening.heard == [("mine", "hello")]
+    assert len(_answer_in_a_contest(Renamed())) == 5
+
+
+@pytest.mark.parametrize(("text", "to"), [(5, ""), (Thorny, ""), ("hello", Thorny), (None, None)])
+def test_a_line_that_is_no_text_is_the_bots_error(text: Any, to: Any, caplog: pytest.LogCaptureFixture) -> None:
+    class Says(RandomBot):
+        def choose_salvo(self, view: View) -> Any:
+            if view.turn < 3:
+                said: tuple[Any, Any] = text() if text is Thorny else text, to() if to is Thorny else to
+                self.say(*said)
+            return super().choose_salvo(view)
+
+    supervision = Supervision(strikes=2)
+    assert arena.play({"mine": Says(), "rival": RandomBot()}, seed=7, supervision=supervision).winner
+    [failure] = supervision.failures
+    assert failure.code == "bad_text"
+    assert len(_answer_in_a_contest(Says())) == 5
+    assert "bad_text: a line is a text" in caplog.text
+
+
+class Closed(RandomBot):
+    """Has no lines that could be read or taken."""
+
+    unsaid = property(lambda self: 1 / 0)
+
+
+def test_a_bot_whose_lines_nobody_may_read_says_nothing() -> None:
+    assert arena.play({"mine": Closed(), "rival": RandomBot()}, seed=7).winner
+    assert len(_answer_in_a_contest(Closed())) == 5

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, ClassVar, Final, NamedTuple
 
-from salvo.adapter import Adapter, made
+from salvo.adapter import Adapter, made, overrides
 from salvo.bot_sources import load
 from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import MAX_UNSAID, Bot
+from salvo.player import Bot
 from salvo.programs.keeper import how_it_ended
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Feed, Shot, View
@@ -45,7 +44,7 @@ class _Reply(NamedTuple):
     """What came of a call: its value, or an error's code, text and trace.
 
     Attributes:
-        lines: chat lines, each a text and to whom; None for what is no text.
+        lines: as :meth:`salvo.adapter.Adapter.lines`.
         code: as :meth:`salvo_lab.loaded_code.LoadedCode.fresh`.
     """
 
@@ -82,7 +81,7 @@ class Apart(Bot):
         self._call("prepare", name, seed, game)
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
-        fleet: Fleet = self._call("place_fleet", rules)
+        fleet: Fleet = self._call("fleet", rules)
         return fleet
 
     def choose_salvo(self, view: View) -> Sequence[Shot]:
@@ -206,8 +205,7 @@ def _serve(pipe: Connection, source: str | type[Bot], strict: bool) -> None:
         pipe.send(_Reply(error=(error.code, error.text, error.trace)))
         return
     code = LoadedCode([source] if isinstance(source, str) else [], base)
-    draws_fleet = getattr(kind, "place_fleet", None) is Bot.place_fleet
-    loaded = _Reply({"listens": kind.on_result is not Bot.on_result, "draws_fleet": draws_fleet})
+    loaded = _Reply({"listens": overrides(kind, "on_result"), "draws_fleet": not overrides(kind, "place_fleet")})
     pipe.send(loaded._replace(code=code.fresh()))
     seat = _Seat(kind)
     try:
@@ -227,15 +225,13 @@ class _Seat:
 
     def answer(self, method: str, given: Sequence[Any], news: _News) -> _Reply:
         """Carry out a call."""
-        value, error, lines = None, None, []
+        value, error = None, None
         try:
             self._read(news)
             value = getattr(self if hasattr(self, method) else self._adapter, method)(*given)
-            lines = [(_plain(line.text), _plain(line.to)) for line in self._adapter.bot.unsaid or ()]
         except BotError as raised:
-            error = (str(raised.code), raised.text, raised.trace)
-        self._adapter.bot.unsaid = deque(maxlen=MAX_UNSAID)
-        return _Reply(value, error, lines)
+            error = (raised.code, raised.text, raised.trace)
+        return _Reply(value, error, self._adapter.lines())
 
     def make(self) -> None:
         """Have a new bot from now on."""
@@ -243,14 +239,9 @@ class _Seat:
         self._adapter.end()
         self._adapter = Adapter(made(self._kind))
 
-    def place_fleet(self, rules: RuleBook) -> Fleet:
-        """Return the bot's fleet, of no class of its own."""
-        return Fleet(rules, self._adapter.fleet(rules).placements)
-
     def sit(self, rules: RuleBook, players: Sequence[str], game: int, fleet: Fleet) -> None:
         """Learn who plays, before the first turn."""
-        bot = self._adapter.bot
-        self._view = View(rules, bot.name, players, game, fleet, bot.random)
+        self._view = View(rules, self._adapter.name, players, game, fleet, self._adapter.random)
 
     def choose_salvo(self, turn: int, shots: int) -> Sequence[Shot]:
         """Return the bot's salvo."""
@@ -268,8 +259,3 @@ class _Seat:
             Feed(self._view).landed(Shot(self._view.me, x, y))
         for result in news.results:
             Feed(self._view).resolved(result)
-
-
-def _plain(text: object) -> str | None:
-    """Return a text of no class of the bot's; None for anything else, which may not be said."""
-    return str(text) if isinstance(text, str) else None

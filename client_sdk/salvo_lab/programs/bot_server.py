@@ -41,7 +41,6 @@ class _Game:
 
     def __init__(self, kind: type[Bot], first: GameTold) -> None:
         self._adapter = Adapter(made(kind))
-        self._bot = self._adapter.bot
         self._book = first.rules
         check_playable(self._book)
         self._number = first.game
@@ -55,7 +54,7 @@ class _Game:
     def turn(self, asked: TurnAsked) -> Answer:
         view = self._view
         if view is None:
-            view = self._view = _new_view(self._bot, self._book, asked)
+            view = self._view = _new_view(self._adapter, self._book, asked)
         self._receive(asked.results, asked.heard)
         for x, y in asked.landed:
             Feed(view).landed(Shot(view.me, x, y))
@@ -77,9 +76,8 @@ class _Game:
         self._adapter.close()
 
     def _new_lines(self) -> tuple[LineSaid, ...]:
-        """Return the bot's chat lines since the last call."""
-        unsaid, self._bot.unsaid = self._bot.unsaid or (), None
-        return tuple(LineSaid(line.text, line.to) for line in unsaid)
+        """Return the bot's chat lines since the last call; what is no text is left out."""
+        return tuple(LineSaid(text, to) for text, to in self._adapter.lines() if text is not None and to is not None)
 
     def _receive(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
         for news in results:
@@ -92,7 +90,7 @@ class _Game:
             self._adapter.on_message(line.sender, line.text, line.private)
 
 
-def _new_view(bot: Bot, book: RuleBook, asked: TurnAsked) -> View:
+def _new_view(bot: Adapter, book: RuleBook, asked: TurnAsked) -> View:
     fleet = Fleet(book, asked.fleet)
     return View(book, bot.name, asked.players, asked.game, fleet, bot.random)
 

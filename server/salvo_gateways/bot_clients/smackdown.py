@@ -71,7 +71,7 @@ class SmackdownBotClient(BotClient):
     def _placed(self) -> str:
         book = self._book()
         fleet = fleet_of(self._bot, book)
-        self._view = View(book, self._me, (self._me, self._opponent), 1, fleet, self._bot.bot.random)
+        self._view = View(book, self._me, (self._me, self._opponent), 1, fleet, self._bot.random)
         left = list(fleet.placements)
         values = []
         for size in self._sizes:

@@ -128,7 +128,7 @@ class XbsBotClient(BotClient):
     def _starts(self, players: list[str]) -> None:
         assert self._book is not None
         assert self._fleet is not None
-        self._view = View(self._book, self._name, players, 1, self._fleet, self._bot.bot.random)
+        self._view = View(self._book, self._name, players, 1, self._fleet, self._bot.random)
         if self._returned:
             Feed(self._view).summed_up(self._earlier(players))
 
@@ -223,8 +223,9 @@ class XbsBotClient(BotClient):
         call(self._bot.on_message, sender, text, not any(group))
 
     def _chat(self) -> list[str]:
-        unsaid, self._bot.bot.unsaid = self._bot.bot.unsaid or (), None
-        return [write("M", line.to, speakable(line.text)) for line in unsaid]
+        return [
+            write("M", to, speakable(text)) for text, to in self._bot.lines() if text is not None and to is not None
+        ]
 
 
 def _book(values: list[str]) -> RuleBook:

@@ -70,7 +70,7 @@ class HiddenGame:
         self._afloat = {place.ship: set(place.cells(book)) for place in self.fleet.placements}
         self._current = PROGRAM if program_begins else HOUSE
         order = NAMES if program_begins else NAMES[::-1]
-        self._view = View(book, NAMES[HOUSE], order, number, self.fleet, bot.bot.random)
+        self._view = View(book, NAMES[HOUSE], order, number, self.fleet, bot.random)
 
     # --- what is true -----------------------------------------------------------------------------------------------
 
