@@ -15,10 +15,11 @@ One step is one shot; a turn of several shots is as many steps of one agent. Fle
 from __future__ import annotations
 
 from functools import partial
+from operator import index
 from random import Random, SystemRandom
 from typing import Any, Final
 
-from salvo.errors import BotError, MissingExtra
+from salvo.errors import BotError, MissingExtra, shown
 from salvo.rules import Announce, RuleBook, Sinkings, generator, own_seed
 from salvo.rules.files import load_book
 from salvo.rules.game import Game, begin
@@ -52,7 +53,18 @@ def env(rules: str | RuleBook = "standard", players: int = 2, render_mode: str |
         RuleFileError: there is no such ruleset.
         BotError: ``too_few_players``.
     """
-    return wrappers.OrderEnforcingWrapper(wrappers.TerminateIllegalWrapper(Battleship(rules, players, render_mode), -1))
+    return wrappers.OrderEnforcingWrapper(_IllegalEndsGame(Battleship(rules, players, render_mode), -1))
+
+
+class _IllegalEndsGame(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+    """Takes what is no action for an illegal one: PettingZoo looks up in the mask whatever it gets."""
+
+    def step(self, action: Any) -> None:
+        game, agent = self.env.unwrapped, self.agent_selection
+        if not (self.terminations[agent] or self.truncations[agent]):
+            number = game.legal(agent, action)
+            action = int(game.observe(agent)["action_mask"].argmin()) if number is None else number
+        super().step(action)
 
 
 class Battleship(AECEnv):  # type: ignore[misc]
@@ -178,11 +190,20 @@ class Battleship(AECEnv):  # type: ignore[misc]
         planes[-1] = view.shots / self.rules.longest_salvo
         return {"observation": planes, "action_mask": self._mask(agent)}
 
-    def step(self, action: int | None) -> None:
+    def legal(self, agent: str, action: object) -> int | None:
+        """Return the number of an action, of any integer type, if an agent may choose it now."""
+        try:
+            number = index(action)  # type: ignore[arg-type]
+        except TypeError:
+            return None
+        mask = self._mask(agent)
+        return number if 0 <= number < len(mask) and mask[number] else None
+
+    def step(self, action: object) -> None:
         """Fire one shot for the agent whose turn it is.
 
         Args:
-            action: None for an agent that is out.
+            action: an integer of any type; None for an agent that is out.
 
         Raises:
             BotError: ``bad_salvo``: the action is not legal; nothing was changed.
@@ -191,12 +212,13 @@ class Battleship(AECEnv):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        mask = self._mask(agent)
-        if action is None or not 0 <= action < len(mask) or not mask[action]:
-            raise BotError("bad_salvo", f"action {action} of {agent} is not legal now; action_mask has those that are")
+        number = self.legal(agent, action)
+        if number is None:
+            text = f"action {shown(action)} of {agent} is not legal now; action_mask has those that are"
+            raise BotError("bad_salvo", text)
         self._cumulative_rewards[agent] = 0
         self._clear_rewards()
-        shot = self.shot_of(agent, action)
+        shot = self.shot_of(agent, number)
         if shot is not None:
             self._fire(agent, shot)
         if shot is None or not self._game.shots_left or self._game.over:

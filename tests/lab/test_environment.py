@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
@@ -80,16 +84,40 @@ def _fired_at_twice(game: Battleship) -> int:
     return action
 
 
-@pytest.mark.parametrize("illegal", [_fired_at_twice, lambda _: 100, lambda _: -1, lambda _: 101])
-def test_an_illegal_action_is_refused_and_changes_nothing(illegal: Callable[[Battleship], int]) -> None:
+NO_ACTIONS = [10**9, -1, 101, 100, 1.5, "x", None, [1], np.array([1, 2])]
+
+
+@pytest.mark.parametrize("illegal", [_fired_at_twice, *(lambda _, action=action: action for action in NO_ACTIONS)])
+def test_an_illegal_action_is_refused_and_changes_nothing(illegal: Callable[[Battleship], Any]) -> None:
     game = Battleship("standard")
     game.reset(seed=1)
     action = illegal(game)
     before = game.observe(game.agent_selection)["observation"].copy(), game.agent_selection
-    with pytest.raises(BotError, match=f"action {action} of {game.agent_selection} is not legal now"):
+    with pytest.raises(BotError, match=f"action {re.escape(repr(action))} of {game.agent_selection} is not legal now"):
         game.step(action)
     assert (game.observe(game.agent_selection)["observation"] == before[0]).all()
     assert game.agent_selection == before[1]
+
+
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
+def test_what_is_no_action_ends_the_game_as_an_illegal_one_does(action: Any) -> None:
+    game = env("standard")
+    game.reset(seed=1)
+    agent = game.agent_selection
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of an illegal move
+        game.step(action)
+    assert game.rewards[agent] == -1
+    assert all(game.terminations.values())
+
+
+@pytest.mark.parametrize("integer", [int, np.int64, np.uint8, np.array])
+def test_an_action_may_be_an_integer_of_any_type(integer: Callable[[int], Any]) -> None:
+    game = env("standard")
+    game.reset(seed=1)
+    agent = game.agent_selection
+    game.step(integer(7))
+    assert game.unwrapped.view(agent).results[0].shots == 1
 
 
 def test_an_observation_has_no_more_than_the_rules_announce() -> None:
