@@ -222,8 +222,10 @@ class Comparison:
         if self.verdict is not Verdict.UNDECIDED:
             return f"{name} is {self.verdict} than {other}; {self._wrong}"
         if self.within_margin:
-            low, high = percent(0.5 - (self.margin or 0)), percent(0.5 + (self.margin or 0))
-            return f"undecided: {name} wins between {low} and {high} of games against {other}; {self._wrong}"
+            margin = self.margin or 0.0
+            low, high = percent(0.5 - margin), percent(0.5 + margin)
+            wins = f"it wins between {low} and {high} of games"
+            return f"{name} is as good as {other}, within {100 * margin:g} points: {wins}; {self._wrong}"
         more = "millions of" if self.games_needed is None else f"about {self.games_needed:,}"
         return f"undecided: {more} more games would probably be needed"
 

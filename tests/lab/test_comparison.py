@@ -80,6 +80,9 @@ def test_the_better_bot_is_found_with_whatever_number_of_processes() -> None:
 def test_a_bot_is_equal_to_itself() -> None:
     found = compare("random", "random", seed=1, margin=0.05, jobs=2)
     assert (found.verdict, found.within_margin, found.games_needed) == (Verdict.UNDECIDED, True, 0)
+    assert found.in_words.startswith(
+        "random is as good as random-2, within 5 points: it wins between 45% and 55% of games;"
+    )
     few = compare("random", "random", seed=1, games=101, jobs=0)
     assert (few.verdict, few.within_margin, few.games) == (Verdict.UNDECIDED, False, 100)
     assert few.games_needed is None or few.games_needed > 100

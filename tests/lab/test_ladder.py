@@ -11,7 +11,7 @@ from salvo.bot_sources import load
 from salvo.errors import BotError
 from salvo.rules import BOOKS
 from salvo_lab import arena
-from salvo_lab.commands.climbing import lines, record
+from salvo_lab.commands.climbing import left, lines, record
 from salvo_lab.ladder import Ladder, Rung, climb, frozen
 from salvo_lab.solo import Target
 
@@ -88,3 +88,8 @@ def test_a_bot_that_climbs_the_ladder_is_ranked_between_two_rungs() -> None:
 def test_an_invalid_mixture_of_bots_is_refused_with_the_remedy(source: str, error: str) -> None:
     with pytest.raises(BotError, match=error):
         load(source)
+
+
+def test_a_climb_shows_how_long_it_takes_at_most() -> None:
+    assert left([100], 60) == "rung 1 of 4 at most; 15 min more at most"
+    assert left([400, 400, 30, 400], 123) == "rung 4 of 4 at most; 0 min more at most"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
-from math import isfinite
+import time
+from collections.abc import Iterator, Sequence
+from math import ceil, isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,7 @@ from salvo.replay_command import again
 from salvo_lab.commands.failures import failure_lines
 from salvo_lab.comparison import ERROR, SequentialTest
 from salvo_lab.intervals import percent
-from salvo_lab.ladder import GAMES, Climb, Rung, climb
+from salvo_lab.ladder import GAMES, Climb, Rung, climb, frozen
 from salvo_lab.simulation import Seats
 
 if TYPE_CHECKING:
@@ -37,10 +38,13 @@ def climb_and_show(
     Raises:
         SystemExit: a bot failed.
     """
+    begun, games = time.monotonic(), dict[str, int]()
     with progress_bar(GAMES, "games", plain=as_json) as show:
 
         def progress(rung: Rung, test: SequentialTest) -> None:
-            show(2 * test.pairs, f"{percent(test.mean)} won against {rung.name}")
+            games[rung.name] = 2 * test.pairs
+            won = f"{percent(test.mean)} won against {rung.name}"
+            show(games[rung.name], f"{won}, {left(list(games.values()), time.monotonic() - begun)}")
 
         found = climb(bot, seed=seed, jobs=jobs, turn_seconds=turn_seconds, progress=progress, cluster=cluster)
     command = shlex.join(["salvo", "compare", bot, "--ladder", "--seed", seed])
@@ -52,6 +56,19 @@ def climb_and_show(
         click.echo(f"again:    {command}")
     if found.failed:
         raise SystemExit(1)
+
+
+def left(games: Sequence[int], seconds: float) -> str:
+    """Return how long a climb takes at most, in words.
+
+    Args:
+        games: against each rung so far, of which the last is being met.
+        seconds: how long that took.
+    """
+    most = len(frozen().rungs).bit_length()  # rungs that are met
+    games_left = (most - len(games) + 1) * GAMES - games[-1]
+    minutes = ceil(games_left * seconds / sum(games) / 60)
+    return f"rung {len(games)} of {most} at most; {minutes} min more at most"
 
 
 def lines(found: Climb, bot: str, seed: str, *, traceback: bool) -> Iterator[str]:

@@ -80,10 +80,10 @@ def compare(
     traceback: bool,
     as_json: bool,
 ) -> None:
-    """Decide whether the bot FIRST is better or worse than SECOND, or that the games leave it undecided.
+    """Decide whether the bot FIRST is better or worse than SECOND, or as good within the margin.
 
     Several SECONDs are played one by one, with the same fleets. HEAD:mybot.py is the bot as committed in git. With
-    --ladder, FIRST meets four rungs at most of a frozen ladder of built-in bots, which takes about a minute.
+    --ladder, FIRST meets four rungs at most of a frozen ladder of built-in bots, and shows how long that may take.
 
     Games are played in pairs with the same fleets and start, and the sides exchanged; bots that place their own fleets
     keep them. It stops as soon as the verdict is certain enough, which it may check after every pair:
@@ -181,17 +181,13 @@ def _lines(found: Comparison, command: Callable[[int], str], seconds: float, tra
 
 def _in_all(compared: Sequence[Comparison], others: Sequence[str]) -> str:
     """Return all verdicts in a line, with the error of all together."""
-    verdicts = []
-    for verdict, words in (
-        (Verdict.BETTER, "better than"),
-        (Verdict.WORSE, "worse than"),
-        (Verdict.UNDECIDED, "undecided against"),
-    ):
-        pairs = zip(compared, others, strict=True)
-        if names := [other for found, other in pairs if found.verdict is verdict and not found.failures]:
-            verdicts.append(f"{words} {', '.join(names)}")
+    verdicts: dict[str, list[str]] = {"better than": [], "worse than": [], "as good as": [], "undecided against": []}
+    for found, other in zip(compared, others, strict=True):
+        words = f"{found.verdict} than" if found.verdict is not Verdict.UNDECIDED else "undecided against"
+        verdicts["as good as" if found.within_margin else words].append(other)
+    in_words = "; ".join(f"{words} {', '.join(names)}" for words, names in verdicts.items() if names)
     error = f"the chance that any of it is wrong is at most {percent(ERROR)}"
-    return f"in all:   {compared[0].bots[0]} is {'; '.join(verdicts)}; {error}"
+    return f"in all:   {compared[0].bots[0]} is {in_words}; {error}"
 
 
 def _worth_seeing(compared: Sequence[Comparison], others: Sequence[str]) -> Iterator[tuple[LostGame, str]]:
