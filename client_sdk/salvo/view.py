@@ -16,7 +16,7 @@ from math import floor
 from random import Random
 from typing import Final, NamedTuple
 
-from salvo.errors import BotError
+from salvo.errors import BotError, shown
 from salvo.messages import Earlier, SalvoResolved, SunkShip, Tally
 from salvo.rules import Announce, Ending, Fleet, Grid, RuleBook, Sinkings
 
@@ -52,6 +52,16 @@ def _shots_at_all(players: tuple[str, ...], grid: Grid) -> tuple[Shot, ...]:
     return tuple(chain.from_iterable([board_shots(player, grid) for player in players]))
 
 
+def check_player(player: object, players: Collection[str]) -> None:
+    """Make sure that one of the players has this name.
+
+    Raises:
+        BotError: ``unknown_player``.
+    """
+    if player not in players:
+        raise BotError("unknown_player", f"no player {shown(player)}; the players are {', '.join(players)}")
+
+
 #: Cards shuffled at a time, about five salvos: a bot that draws only once does not pay for a whole deck.
 BATCH = 24
 
@@ -64,10 +74,15 @@ class Untouched(Collection[Shot]):
     updated when they are read.
     """
 
-    __slots__ = ("_all", "_deck", "_drawn", "_grid", "_left", "_players", "_random", "_spent", "_unshuffled")
+    __slots__ = ("_all", "_deck", "_drawn", "_grid", "_known", "_left", "_players", "_random", "_spent", "_unshuffled")
 
-    def __init__(self, players: Sequence[str], grid: Grid, random: Random) -> None:
-        """Start with every cell of these players' boards."""
+    def __init__(self, players: Sequence[str], grid: Grid, random: Random, known: Collection[str] = ()) -> None:
+        """Start with every cell of these players' boards.
+
+        Args:
+            known: all players of the table, if there are more.
+        """
+        self._known = known or tuple(players)
         self._grid = grid
         self._players = list(players)  # those whose boards are left
         self._left: dict[str, dict[Shot, None]] | None = None  # created on first use
@@ -88,7 +103,12 @@ class Untouched(Collection[Shot]):
         return isinstance(shot, tuple) and len(shot) == 3 and shot in self._boards().get(shot[0], ())
 
     def of(self, player: str) -> list[Shot]:
-        """Return the shots at one player's board."""
+        """Return the shots at one player's board, none at your own or at that of a player who is out.
+
+        Raises:
+            BotError: ``unknown_player``: nobody at the table has this name.
+        """
+        check_player(player, self._known)
         return list(self._boards().get(player, ()))
 
     def sample(self, count: int) -> list[Shot]:
@@ -217,7 +237,7 @@ class View:
         self.fleet = fleet
         self.random = random
         rivals = tuple([player for player in self.players if player != me])
-        self.untouched = Untouched(rivals, rules.grid, random)
+        self.untouched = Untouched(rivals, rules.grid, random, self.players)
         self._news = news
         self._opponents = rivals
         self._defeated: tuple[str, ...] = ()
@@ -357,8 +377,9 @@ class View:
         """Return the names of the player's ships still afloat.
 
         Raises:
-            BotError: ``not_told``: these rules do not reveal which ships sank.
+            BotError: ``not_told``: these rules do not reveal which ships sank; ``unknown_player``.
         """
+        check_player(player, self.players)
         sunk = self.sunk[player]
         return [ship.name for ship in self.rules.fleet if ship.name not in sunk]
 
@@ -368,8 +389,9 @@ class View:
         For your own board that is every shot; for others your shots, or all if cells are announced.
 
         Raises:
-            BotError: ``not_told``: these rules only reveal the number of hits of a salvo.
+            BotError: ``not_told``: these rules only reveal the number of hits of a salvo; ``unknown_player``.
         """
+        check_player(player, self.players)
         if player == self.me:
             occupied = {self.rules.grid.xy(cell) for cell in self.fleet.cells}
             return {cell: cell in occupied for cell in self.incoming}

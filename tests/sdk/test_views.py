@@ -8,15 +8,18 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from salvo.errors import BotError
 from salvo.messages import SalvoResolved
 from salvo.player import Bot
 from salvo.rules import (
     SALVO,
     SMACKDOWN,
     SPACED,
+    STANDARD,
     STREAK,
     XBS,
     Announce,
@@ -168,3 +171,16 @@ def test_every_pair_is_drawn_as_often_whatever_was_drawn_before() -> None:
     assert len(seen) == 4 * 3
     assert all(abs(times - 500) < 5 * 500**0.5 for times in seen.values())
     assert abs(repeated - 3000) < 5 * 1500**0.5
+
+
+def test_a_name_that_nobody_has_is_refused_and_a_player_who_is_out_has_no_cells() -> None:
+    fleet = STANDARD.random_fleet(generator(1))
+    view = View(STANDARD, "me", ("me", "you", "they"), 1, fleet, generator(1))
+    for ask in (view.untouched.of, view.marks, view.afloat):
+        names: list[Any] = ["You", "", ["you"], None]
+        for name in names:
+            with pytest.raises(BotError, match=r"unknown_player: no player .*; the players are me, you, they"):
+                ask(name)
+    view.untouched.discard_player("they")
+    assert view.untouched.of("me") == view.untouched.of("they") == []
+    assert len(view.untouched.of("you")) == STANDARD.grid.size
