@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -124,6 +125,11 @@ def team_name(source: str) -> str:
         return topics.check_name(stem)
     except WireError:
         return f"team-{stem}"
+
+
+def name_here(bot: type[Bot]) -> str:
+    """Return a team name for a bot of the program that is running: the program's, or the bot's own in a notebook."""
+    return team_name(sys.argv[0] if hasattr(sys.modules["__main__"], "__file__") else bot.__name__)
 
 
 def stem_of(source: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -36,6 +37,12 @@ class PluginError(SalvoError):
     """``bad_plugin``: what an installed package adds cannot be loaded, or is something else than its group takes."""
 
 
+def _in_a_worker() -> bool:
+    """Whether this is a process of another command, which has warned already."""
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
+
+
 @cache
 def found(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group by name, ours first; the second of one name is left out, and named."""
@@ -47,7 +54,7 @@ def found(group: str) -> Mapping[str, EntryPoint]:
         else:
             others.append(point)
     for point in others:
-        if ours.setdefault(point.name, point).value != point.value:
+        if ours.setdefault(point.name, point).value != point.value and not _in_a_worker():
             _log.warning("%s is skipped: there is another %s", described(point), point.name)
     return ours
 
@@ -80,6 +87,12 @@ def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
     return loaded
 
 
+def misnamed(group: str, name: str, own: str) -> PluginError:
+    """Return the error of what a package adds under another name than its own."""
+    text = f"{described(found(group)[name])} is named {printable(own)[:80]!r} itself; one name for both"
+    return PluginError("bad_plugin", text)
+
+
 def is_there(package: str) -> bool:
     """Whether an annex of ours is installed."""
     return importlib.util.find_spec(package) is not None
@@ -102,5 +115,9 @@ def load_all(group: str, kind: type | tuple[type, ...]) -> Iterator[tuple[EntryP
 
 def described(point: EntryPoint) -> str:
     """Return what adds something, in words."""
-    package = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "a package"
-    return f"{point.group.removeprefix('salvo.').removesuffix('s')} {point.name} of {package}"
+    return f"{point.group.removeprefix('salvo.').removesuffix('s')} {point.name} of {package_of(point)}"
+
+
+def package_of(point: EntryPoint) -> str:
+    """Return the package that adds something, with its version."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "a package"

@@ -103,13 +103,13 @@ def _check(bot: object, arguments: list[str]) -> None:
 
 def _run_contest(bot: type[Bot]) -> None:
     from salvo.adapter import closing, made
-    from salvo.bot_sources import team_name
+    from salvo.bot_sources import name_here
     from salvo.client import play
 
     env = os.environ
     if "--watch" in sys.argv[1:]:
         raise SalvoError("unused_option", "--watch does nothing in a contest; salvo watch URL shows it")
-    team = env.get("SALVO_TEAM") or team_name(sys.argv[0])
+    team = env.get("SALVO_TEAM") or name_here(bot)
     secret = env.get("SALVO_SECRET") or None
     with closing(made(bot), team) as player:
         reports = play(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 
 from salvo.adapter import Adapter, closing, made
-from salvo.bot_sources import team_name
+from salvo.bot_sources import name_here
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo_display.boards.text_boards import Boards
@@ -27,7 +27,7 @@ def play_here(bot: type[Bot], *, watch: bool) -> None:
         BotError: what the bot did wrong, with how to repeat the game.
     """
     seed = os.environ.get("SALVO_SEED") or secrets.token_hex(16)
-    name = team_name(sys.argv[0])
+    name = name_here(bot)
     name = name if name != "hunter" else "team-hunter"
     terminal = sys.stdout.isatty()
     boards = Watched(moving=terminal) if watch else Boards()

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_dataclass
 from decimal import Decimal
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import salvo
 from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
 from salvo import messages as m
+from salvo import plugins
 from salvo.adapter import Adapter, closing, made, replace
-from salvo.bot_sources import load
+from salvo.bot_sources import load, name_here
 from salvo.client import Contestant
 from salvo.errors import BotError
 from salvo.messages import State
 from salvo.rules import ALTERNATE, SALVO, STREAK, Fleet, RuleBook, generator
+from salvo.rules.files import load_book
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.arena import Supervision
 from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.commands.bots import bots
 from salvo_lab.solo import clear
 from salvo_lab.time_limits import TimeLimits, limit_time
 
@@ -466,3 +473,68 @@ class Closed(RandomBot):
 def test_a_bot_whose_lines_nobody_may_read_says_nothing() -> None:
     assert arena.play({"mine": Closed(), "rival": RandomBot()}, seed=7).winner
     assert len(_answer_in_a_contest(Closed())) == 5
+
+
+# --- what packages add --------------------------------------------------------------------------------------------
+
+ADDED = """
+from dataclasses import replace
+import salvo
+from salvo.rules import SALVO
+from salvo_lab.bots.hunter import Hunter
+
+LAGOON = replace(SALVO, name="lagoon")
+
+class Heir(Hunter):
+    pass
+
+class Told(salvo.Bot):
+    '''Is told \\x1b[31m of.
+
+    And more.'''
+"""
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a_package_that_adds.py").write_text(ADDED)
+    (tmp_path / "a_package_that_panics.py").write_text(
+        "class Panic(BaseException): ...\nraise Panic('index out of bounds')"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    points = {
+        plugins.BOTS: {"heir": "a_package_that_adds:Heir", "told": "a_package_that_adds:Told"},
+        plugins.RULESETS: {"badname": "a_package_that_adds:LAGOON", "panic": "a_package_that_panics:BOOK"},
+    }
+    found = {
+        group: {name: EntryPoint(name, value, group) for name, value in values.items()}
+        for group, values in points.items()
+    }
+    monkeypatch.setattr(plugins, "found", found.__getitem__)
+
+
+@pytest.mark.usefixtures("added")
+def test_a_ruleset_has_the_name_that_it_is_installed_under() -> None:
+    with pytest.raises(plugins.PluginError, match="ruleset badname of a package is named 'lagoon' itself"):
+        load_book("badname")
+
+
+@pytest.mark.usefixtures("added")
+def test_a_package_that_panics_is_named() -> None:
+    with pytest.raises(plugins.PluginError, match="panic of a package cannot be loaded: Panic: index out of bounds"):
+        load_book("panic")
+
+
+@pytest.mark.usefixtures("added")
+def test_a_bot_is_listed_with_its_own_words_or_with_its_package() -> None:
+    heir, told, *_ = CliRunner().invoke(bots).output.splitlines()
+    assert heir == "heir       Of a package, which says no more."
+    assert told == "told       Is told \ufffd[31m of."
+
+
+def test_a_bot_of_a_notebook_is_named_as_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["/usr/lib/ipykernel_launcher.py"])
+    monkeypatch.setitem(sys.modules, "__main__", main := ModuleType("__main__"))
+    assert name_here(Renamed) == "Renamed"
+    main.__file__ = sys.argv[0] = "/home/me/mybot.py"
+    assert name_here(Renamed) == "mybot"

@@ -57,6 +57,7 @@ def _is_a_person(bot: object) -> bool:
     "--table",
     envvar="SALVO_TABLE",
     default="",
+    show_default=False,
     help="Name of the table.  [default: where a host gives the team a seat, else the default table]",
 )
 @CA

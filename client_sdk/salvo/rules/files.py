@@ -78,6 +78,8 @@ def load_book(source: str) -> RuleBook:
     """
     if source in _names():
         book: RuleBook = plugins.load(plugins.RULESETS, source, RuleBook)
+        if book.name != source:  # which is what players are told, and what transcripts name
+            raise plugins.misnamed(plugins.RULESETS, source, book.name)
         return book
     if not source.endswith(".toml"):
         near = difflib.get_close_matches(source, _names(), n=1)
