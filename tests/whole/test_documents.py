@@ -114,7 +114,7 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
         "watching in a browser": [
             (
                 DOCS / "scale.md",
-                f"at most {table_places.MAX_TABLES:,} tables, and admits {web.MAX_CONNECTIONS:,} browsers",
+                f"at most {table_places.MAX_TABLES:,} tables, and admits {web.MAX_CONNECTIONS:,} streams",
             ),
             (DOCS / "watching.md", f"which admits {web.MAX_CONNECTIONS:,}"),
         ],
