@@ -84,7 +84,7 @@ def test_a_game_is_seen_to_its_end_though_the_server_is_killed_on_the_way(window
         serve()
         until(window, "document.getElementById('trouble').hidden")
         until(window, says("#headline", " wins by "))
-        until(window, says("#comment", "\u2019s last ship, the "))
+        until(window, says("#comment", "\u2019s last ship"))
         until(window, says("#again", "Watch again"))
         winner = text(window, "#headline").split()[0]
         until(window, says("#standings-list li:nth-child(2)", winner))
