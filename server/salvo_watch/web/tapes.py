@@ -20,6 +20,8 @@ from salvo.table_step import Step
 from salvo_game.log import is_public
 from salvo_game.log_verification import verify_lines
 from salvo_server.referee_view import BoardSnapshots
+from salvo_watch.web.picture import Scene
+from salvo_watch.web.tables import Arrived, Table
 
 #: Of the logs of all games in play together; on an open broker any client may publish some.
 MAX_LOG_BYTES: Final = 128 * 1024 * 1024
@@ -199,14 +201,14 @@ def _cut(header: Header, steps: Iterable[Step]) -> Iterator[Cut]:
 
 
 def _paced(cuts: Sequence[Cut]) -> list[Cut]:
-    """Give every cut its length."""
+    """Give every cut its length, by what matters about its salvo."""
     lengths: list[int] = []
-    afloat: int | None = None
+    table = Table("", boards=True)
     for cut in cuts[:-1]:
-        [view] = [news for news in cut.news if isinstance(news, m.RefereeView)][-1:]
-        result = next((news for news in cut.news if isinstance(news, m.SalvoResolved)), None)
-        before, afloat = afloat, sum(_afloat(view).values())
-        lengths.append(_length(result, sank=before is not None and afloat < before))
+        for news in cut.news:
+            table.receive(Arrived(news), cut.at / 1000)
+        salvo = any(isinstance(news, m.SalvoResolved) for news in cut.news)
+        lengths.append(_length(table.screen.scene) if salvo else FLEETS_MS)
     if lengths and lengths[-1] != FLEETS_MS:
         lengths[-1] = DECISIVE_MS
     most = min(MAX_TAPE_MS, max(SHORT_TAPE_MS, cuts[-1].at - cuts[0].at))
@@ -214,14 +216,14 @@ def _paced(cuts: Sequence[Cut]) -> list[Cut]:
     return [cut._replace(ms=int(ms * faster)) for cut, ms in zip(cuts, [*lengths, 0], strict=True)]
 
 
-def _length(result: m.SalvoResolved | None, *, sank: bool) -> int:
-    if result is None:
+def _length(scene: Scene) -> int:
+    if scene.salvo is None:
         return FLEETS_MS
-    if result.defeated:
+    if scene.salvo.defeated:
         return DEFEATED_MS
-    if sank:
+    if scene.moments:
         return SUNK_MS
-    return HIT_MS if result.hits else MISSED_MS
+    return HIT_MS if scene.salvo.hits else MISSED_MS
 
 
 def _afloat(view: m.RefereeView) -> dict[str, int]:
