@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 NO_TEXT: Final = "a line is a text for all, or for the player whose name is given"
 #: What a bot draws from that has no seat yet.
 _NONE: Final = Random(0)
+#: What a bot has that its class has not, whatever that says of itself.
+_OWN: Final = vars(Bot)["__dict__"].__get__
 
 
 def made(kind: type[Bot]) -> Bot:
@@ -58,7 +60,7 @@ def _checked_bot(bot: object) -> Bot:
         BotError: ``bad_bot``: it is none, but perhaps its class.
     """
     if not issubclass(type(bot), Bot):
-        name = bot.__name__ if isinstance(bot, type) else ""
+        name = quietly(lambda: bot.__name__ if isinstance(bot, type) else "", "")
         raise BotError("bad_bot", f"{name or shown(bot)} is no bot; {name or 'a bot'}() makes one of its class")
     return cast(Bot, bot)
 
@@ -284,7 +286,7 @@ class Adapter:
 
     def overrides(self, name: str) -> bool:
         """Whether the bot has a method of its own in place of what every bot has."""
-        return overrides(self._kind, name) or quietly(lambda: name in vars(self.bot), True)
+        return overrides(self._kind, name) or name in _OWN(self.bot)
 
     def chooser(self) -> Callable[[View], Any]:
         """Return what asks the bot for its salvo: directly, if it may; whatever it raises is for :meth:`failure`."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import lru_cache
 from itertools import chain
 from math import floor
+from operator import is_
 from random import Random
 from typing import Final, NamedTuple
 
@@ -139,6 +140,16 @@ class Untouched(Collection[Shot]):
         for place in range(top - 1, bottom - 1, -1):
             other = floor(random() * (place + 1))  # quicker than int() by half of this line
             deck[place], deck[other] = deck[other], deck[place]
+
+    def discard_dealt(self, shots: list[Shot]) -> bool:
+        """Take shots out if they are the very objects that were dealt last; none of a bot's own is compared."""
+        deck, count = self._deck, len(shots)
+        if not count or not deck or len(deck) < count or not all(map(is_, shots, deck[-count:])):
+            return False
+        self._spent += shots
+        del deck[-count:]
+        self._drawn -= count
+        return True
 
     def discard(self, shots: list[Shot]) -> None:
         """Take shots out, wherever they are."""

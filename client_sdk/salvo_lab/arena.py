@@ -367,7 +367,8 @@ class _Match:
                     aims = None  # not shots: checked below
             if aims is not None:
                 game.fire_salvo(aims)
-                view.untouched.discard([boards[at][cell] for at, cell in aims])  # and not the bot's own objects
+                if not view.untouched.discard_dealt(answer):
+                    view.untouched.discard([boards[at][cell] for at, cell in aims])  # and not the bot's own objects
                 view.shots = silent[seat] = 0
             else:
                 aims = self._fire_in_parts(seat, view, answer)

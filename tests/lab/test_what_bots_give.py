@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from salvo import plugins
 from salvo.adapter import Adapter, closing, made, replace
 from salvo.bot_sources import load, name_here
 from salvo.client import Contestant
-from salvo.errors import BotError
+from salvo.errors import BotError, Interruption
 from salvo.messages import State
 from salvo.rules import ALTERNATE, SALVO, STREAK, Fleet, RuleBook, generator
 from salvo.rules.files import load_book
@@ -165,6 +166,28 @@ def test_a_time_limit_changes_nothing_of_what_a_bot_raises(error: type[BaseExcep
     bot = limit_time(_raising("choose_salvo", error)(), TimeLimits(turn_seconds=60))
     with pytest.raises(BotError, match=rf"bot_raised: {HERE}:\d+: <?{error.__name__}"):
         arena.play({"mine": bot, "rival": RandomBot()}, seed=7)
+
+
+class Signalled(SystemExit):
+    """As a signal handler raises it."""
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "awaited"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Signalled, Interruption])
+def test_what_ends_a_program_is_no_bots_error(error: type[BaseException], later: bool) -> None:
+    bot = _raising("choose_salvo", error, later=later)
+    with pytest.raises(error):
+        arena.play({"mine": bot(), "rival": RandomBot()}, seed=7, supervision=Supervision())
+    with pytest.raises(error):
+        _answer_in_a_contest(bot())
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_ctrl_c_works_after_whatever_an_async_bot_raises(error: type[BaseException]) -> None:
+    """asyncio prints a task's error before it restores the handler."""
+    before = signal.getsignal(signal.SIGINT)
+    arena.play({"mine": _raising("choose_salvo", error, later=True)(), "rival": RandomBot()}, supervision=Supervision())
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_task_that_a_bot_leaves_behind_ends_no_game(caplog: pytest.LogCaptureFixture) -> None:
@@ -370,6 +393,12 @@ def test_an_answer_is_read_no_further_than_its_length() -> None:
 
     with pytest.raises(BotError, match="not_cleared"):  # it goes on for ever, which is another matter
         clear(fires, 1)
+
+
+@pytest.mark.parametrize("bot", [Thorny, lambda: RandomBot, lambda: 5])
+def test_what_is_no_bot_is_refused(bot: Callable[[], Any]) -> None:
+    with pytest.raises(BotError, match=r"bad_bot: .* is no bot; .* makes one of its class"):
+        Adapter(bot())
 
 
 def test_a_view_holds_nothing_of_a_bots_own() -> None:

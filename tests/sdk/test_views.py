@@ -173,6 +173,17 @@ def test_every_pair_is_drawn_as_often_whatever_was_drawn_before() -> None:
     assert abs(repeated - 3000) < 5 * 1500**0.5
 
 
+def test_only_the_very_shots_that_were_dealt_are_taken_out_uncompared() -> None:
+    untouched = Untouched("b", Grid(4, 3), generator(1))
+    dealt = untouched.sample(3)
+    for others in ([], dealt[::-1], [Shot(*shot) for shot in dealt], dealt * 5, untouched.of("b")):
+        assert not untouched.discard_dealt(others)
+    assert untouched.discard_dealt(dealt)
+    assert not untouched.discard_dealt(dealt)
+    assert set(untouched) == set(untouched.of("b"))
+    assert len(untouched) == 9
+
+
 def test_a_name_that_nobody_has_is_refused_and_a_player_who_is_out_has_no_cells() -> None:
     fleet = STANDARD.random_fleet(generator(1))
     view = View(STANDARD, "me", ("me", "you", "they"), 1, fleet, generator(1))
