@@ -6,9 +6,8 @@ host, port, me, secret = sys.argv[1:5]
 fleet = {"carrier": 5, "battleship": 4, "destroyer": 3, "submarine": 3, "patrolboat": 2}
 salt = nacl.utils.random(16)
 box = nacl.secret.SecretBox(nacl.pwhash.argon2id.kdf(32, secret.encode(), salt, opslimit=2, memlimit=2**26))
-approved = f"/players/{me}/ships/{{}}/approved"
-topics = "/players/list", "/player/#", "/game/state", "/game/winner", "/game/current", approved.format("+")
-news, fired, placed = {}, set(), False  # news: what each topic said last, so nothing counts twice when it comes again
+topics = "/players/list", "/player/#", "/game/state", "/game/winner", "/game/current", f"/players/{me}/ships/+/approved"
+news, fired, placed = {}, set(), set()  # news: what each topic said last, so nothing counts twice when it comes again
 
 def blob(body): return base64.b64encode(salt + box.encrypt(json.dumps(body).encode())).decode()
 def players(): return json.loads(news.get("/players/list") or "[]")
@@ -19,24 +18,17 @@ def ask():  # until the list has the name: a full broker may lose even what it h
         time.sleep(random.uniform(3, 8))
 
 def on_connect(client, _, flags, reason, more):
-    global placed
-    if reason.is_failure:
-        sys.exit(f"not let in: {reason}")
-    placed = False  # what was on its way may be lost
-    client.subscribe([(topic, 1) for topic in topics])
+    sys.exit(f"not let in: {reason}") if reason.is_failure else client.subscribe([(topic, 1) for topic in topics])
 
 def on_message(client, _, message):
-    global placed
     news[message.topic] = message.payload.decode()
     if message.topic == "/game/state":
+        placed.clear()  # a new lobby, or a new connection: what was on its way may be lost
         threading.Thread(target=ask, daemon=True).start()
     state = news.get("/game/state") if me in players() else ""  # it takes both, in whatever order they come
-    placed = placed and state == "lobby"
-    if state == "lobby" and not placed:  # every second row, so that no two ships overlap
-        placed = True
-        for (ship, cells), row in zip(fleet.items(), range(2, 11, 2)):
-            if news.get(approved.format(ship)) == "true":
-                continue  # it came before the connection was lost
+    for (ship, cells), row in zip(fleet.items(), range(2, 11, 2)):  # every second row, so that no two ships overlap
+        if state == "lobby" and ship not in placed and news.get(f"/players/{me}/ships/{ship}/approved") != "true":
+            placed.add(ship)
             place = blob({"coordinates": f"{random.randint(1, 11 - cells)};{row}", "Orientation": "HORIZONTAL"})
             client.publish(f"/players/{me}/ships/{ship}/place", place, qos=1)
     if state == "turn" and news.get("/game/current") == me:
@@ -55,7 +47,6 @@ def on_message(client, _, message):
 
 client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
 client.on_connect, client.on_message = on_connect, on_message
-client.reconnect_delay_set(1, 30)  # in seconds: when it is lost, wait longer and longer before connecting again
 client.username_pw_set(me, secret)
 client.connect(host, int(port))
-client.loop_forever()
+client.loop_forever()  # when the connection is lost, it waits for a second, then longer, before it connects again

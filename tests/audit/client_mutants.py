@@ -29,6 +29,7 @@ _TOPICS = '"/players/list", "/player/#"'
 _RECEIVED = "news[message.topic] = message.payload.decode()"
 _FIRES = 'if state == "turn" and news.get("/game/current") == me:'
 _WINNER = 'if state and (winner := news.pop("/game/winner", "")):'
+_UNPLACED = ' and ship not in placed and news.get(f"/players/{me}/ships/{ship}/approved") != "true"'
 _LOGIN = "client.username_pw_set(me, secret)"
 _PUBLISH_SHOT = 'client.publish(f"/players/{target}/fire", json.dumps(shot), qos=1)'
 
@@ -204,7 +205,7 @@ playing.turn_began = again
         (_FIRES, 'if state == "turn" and news.get("/game/current"):'),
     ),
     _spec("NAME-1", "join/name", "asks with a name that is none", (_REQUEST, _REQUEST.replace("me,", 'me + "!",'))),
-    _spec("PLACE-7", "place/no-repeat", "places its fleet again with every message", ("placed = True\n", "pass\n")),
+    _spec("PLACE-7", "place/no-repeat", "places its fleet again with every message", (_UNPLACED, "")),
     _spec("WIRE-1", "wire/utf8", "encodes its request as UTF-16", (_REQUEST, _REQUEST + '.encode("utf-16")')),
     _spec(
         "VERSION-2",
