@@ -24,6 +24,7 @@ from kit.documents import FIRST_CLIENT, GUIDES, ROOT, blocks
 from kit.processes import started, without_settings
 from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
+from salvo_league.league_file import load_league
 from salvo_server.commands.serve import serve
 from salvo_server.game_lengths import turns_of
 from salvo_server.gateway_calls import read_gateway, with_rules_of_gateways
@@ -36,7 +37,7 @@ BLOCKS = [block for guide in GUIDES for block in blocks(guide)]
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 #: Each once, wherever it stands.
 COMMANDS = list(dict.fromkeys(line for language, code in BLOCKS if language == "sh" for line in code.splitlines()))
-POND, CONTEST = (text for language, text in BLOCKS if language == "toml")
+POND, CONTEST, SECOND = (text for language, text in BLOCKS if language == "toml")
 [TEAMS] = [text for language, text in BLOCKS if language == "csv"]
 THREE_LINES, CLASS, TESTING, HEAT_MAP, PROGRAM = PYTHON
 
@@ -561,6 +562,14 @@ def test_the_guides_contest_is_the_file_that_its_command_writes(tmp_path: Path) 
     assert "\n  salvo serve --config cup/contest.toml\n" in done.stdout
     [add] = [line.split(" http:")[0] for line in COMMANDS if line.startswith("salvo teams add --csv")]
     assert f"\n  {add} http://" in done.stdout
+
+
+def test_the_guides_second_league_plays_at_the_tables_of_the_first_one(tmp_path: Path) -> None:
+    for name, text in {"first.toml": CONTEST, "second.toml": SECOND}.items():
+        (tmp_path / name).write_text(text)
+    first, second = load_league(tmp_path / "first.toml"), load_league(tmp_path / "second.toml")
+    assert (first.tables, first.minutes) == (second.tables, second.minutes)
+    assert first.name != second.name
 
 
 def test_the_guides_game_lengths_are_those_of_the_server() -> None:
