@@ -126,11 +126,15 @@ class Stage:
 
     def place(self, teams: Sequence[str]) -> None:
         """Place everybody's fleet; that begins the game."""
+        self.fill(teams)
+        assert self.referee.state is m.State.TURN
+
+    def fill(self, teams: Sequence[str]) -> None:
+        """Place everybody's fleet."""
         for number, name in enumerate(teams):
             for placement in fleet(number).placements:
                 topic = topics.PLACE.of(player=name, ship=placement.ship)
                 self.say(topic, write_placement(placement, self.sealers[name]), by=name)
-        assert self.referee.state is m.State.TURN
 
     def shot(self, name: str, x: int = 1, y: int = 1) -> bytes:
         """Return a shot as a client of the plain specification signs it."""

@@ -272,6 +272,27 @@ def test_a_host_orders_the_next_round_the_last_one_and_who_is_out(contest: Conte
     assert (contest.phase, contest.evening.name) == (Phase.OVER, "cup"), "the podium stays"
 
 
+def test_a_game_that_begins_in_a_break_waits_for_its_end(contest: Contest) -> None:
+    contest.order(HostAction.PAUSE)
+    contest.fill(TEAMS)
+    contest.say(topics.HOST.of(), write_host(m.HostCommand("desk", HostAction.START), DESK))
+    assert (contest.referee.state, contest.referee.stage.paused) == (State.TURN, True)
+    contest.order(HostAction.RESUME)
+    assert not contest.referee.stage.paused
+
+
+def test_a_lobby_that_opens_in_a_break_waits_for_its_end(contest: Contest) -> None:
+    contest.order(HostAction.PAUSE)
+    contest.open(m.NextGame(players=2))
+    assert (contest.referee.state, contest.referee.stage.paused) == (State.LOBBY, True)
+    for name in TEAMS:
+        contest.join(name)
+    contest.fill(TEAMS)
+    assert isinstance(contest.referee.stage, Lobby)
+    contest.order(HostAction.RESUME)
+    assert contest.referee.state is State.TURN
+
+
 def test_a_command_for_all_tables_is_given_at_the_first_one(contest: Contest) -> None:
     contest.hush()
     given = m.HostCommand("desk", HostAction.PAUSE, everywhere=True)

@@ -106,6 +106,11 @@ class Delivery:
         return arrived
 
 
+def _begins(announcement: m.Announcement) -> bool:
+    """Whether a game begins, or a lobby opens: neither is paused."""
+    return isinstance(announcement, m.TableReset) or announcement == m.StateChanged(m.State.TURN)
+
+
 @dataclass(slots=True)
 class Play:
     """All tables of a server, and what follows their steps.
@@ -196,6 +201,9 @@ class Play:
                     effects += self._open_game(table, step.at)
                 case _:
                     pass
+        if self.evening.paused and any(_begins(announcement) for announcement in step.announcements):
+            # A league's command, or a host's for one table, that the break has overtaken.
+            effects += self.carry_out(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.PAUSE), step.at)
         self.timers.set(table.name, table.referee.deadline())
         effects += self.settle_evening(step.at)
         return effects
