@@ -163,9 +163,13 @@ def headline(at: str, line: str) -> Facts:
     return facts
 
 
+#: Of a league, also for a team that came too late to play.
+_OVER: Final = r" is over: (?:stands|is below|has not played)"
+
+
 def terminal_read(team: str, printed: str) -> Facts:
     """Return what the newest line about the league says at a team's terminal."""
-    lines = [line for line in printed.splitlines() if re.search(r"(, round \d+ of \d+: | is over: stands )", line)]
+    lines = [line for line in printed.splitlines() if re.search(rf", round \d+ of \d+: |{_OVER}", line)]
     line = lines[-1] if lines else ""
     facts: Facts = {}
     if (found := re.search(r"round (\d+) of (\d+)", line)) is not None:
@@ -174,7 +178,7 @@ def terminal_read(team: str, printed: str) -> Facts:
         facts[f"match of {team}"] = (frozenset([team, *found[1].split(", ")]), found[2] or "")
     if (found := re.search(r"stands (\d+)\w\w of \d+ with ([0-9.]+) point", line)) is not None:
         facts[f"row of {team}"] = (int(found[1]), team, round(float(found[2]), 2))
-    if " is over: stands" in line:
+    if re.search(_OVER, line):
         facts["over"] = True
     return facts
 
