@@ -264,19 +264,14 @@ def test_nothing_is_wider_than_a_phone(window: Browser, tmp_path: Path) -> None:
     for replay in (_replay("2-players-1"), rude_game(), large_game()):
         window.open(_write(tmp_path, replay, turn=replay.turns))
         assert window.run("return document.documentElement.scrollWidth") <= width
-        assert window.run("return document.getElementById('play').getBoundingClientRect().height") >= 40
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_texts_of_a_game_page_contrast_with_their_background(window: Browser, tmp_path: Path, scheme: str) -> None:
+def test_the_marks_of_a_game_page_contrast_with_the_water(window: Browser, tmp_path: Path, scheme: str) -> None:
     window.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     window.open(_write(tmp_path, _replay("2-players-1"), turn=9))
     behind = colour(window, "body", "backgroundColor")
     assert (luminance(behind) > 0.5) == (scheme == "light")
-    for selector in ("h1", "header p", ".figures", ".fleet li", ".salvos td", "#now", ".legend", "footer p"):
-        assert contrast(colour(window, selector, "color"), behind) >= 4.5, selector
-    here = colour(window, ".salvos [aria-current]", "backgroundColor")
-    assert contrast(colour(window, ".salvos [aria-current] td", "color"), here) >= 4.5
     water = colour(window, ".water", "fill")
     for selector, what in ((".board .ships", "stroke"), (".board .hits", "stroke"), (".board .misses", "stroke")):
         assert contrast(colour(window, selector, what), water) >= 3, selector

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -181,23 +180,6 @@ def test_hostile_published_text_is_shown_as_text_and_breaks_nothing(
     assert window.complaints() == []
 
 
-def test_on_a_projector_nothing_scrolls_and_on_a_phone_nothing_is_wider_than_it(
-    window: Browser, rude: tuple[Connection, WebFront]
-) -> None:
-    connection, web = rude
-    players = 30
-    a_game(connection, players)
-    for width, height in ((1280, 720), (360, 800)):
-        window.resize(width, height)
-        opened(window, web)
-        until(window, f"document.querySelectorAll('#boards svg').length >= {players}")
-        wide, tall = window.run("const e = document.documentElement; return [e.scrollWidth, e.scrollHeight]")
-        assert wide <= width
-        assert width < 700 or tall <= height
-        for name in names_of(players):
-            assert window.run("return document.body.innerText.includes(arguments[0])", name), (width, name)
-
-
 def test_a_lobby_announces_a_start_only_where_two_fleets_are_complete(
     window: Browser, rude: tuple[Connection, WebFront]
 ) -> None:
@@ -241,21 +223,6 @@ def test_chances_are_whole_percents_that_add_up_to_100(window: Browser, rude: tu
         "return [...document.querySelectorAll('#chances-list b')].map((each) => parseInt(each.innerText))"
     )
     assert sum(shown) == 100
-
-
-def test_the_defeated_are_named_in_full_below_the_boards(window: Browser, rude: tuple[Connection, WebFront]) -> None:
-    connection, web = rude
-    names = ["ann", "bob", "cid", "dan"]
-    say(connection, "/players/list", names)
-    say(connection, "/game/state", "turn")
-    boards = [{"player": name, "rows": _FLEET, "shots": 9, "hits": 1, "out": name == "dan"} for name in names]
-    last = {"player": "ann", "shots": [{"to": "bob", "x": 9, "y": 9, "hit": False}]}
-    seen = {"game": 1, "turn": 9, "at": 0, "player": "bob", "shots": 5, "boards": boards, "last": last}
-    say(connection, "/game/referee", seen)
-    opened(window, web)
-    until(window, says("#fallen", "dan"))
-    cut = "const of = (query) => document.querySelector(query).getBoundingClientRect().bottom;"
-    assert window.run(f"{cut} return of('#fallen') - of('#fallen li')") >= 0
 
 
 def test_the_page_of_a_team_follows_it_and_has_its_board_first(
@@ -341,33 +308,6 @@ def test_without_a_league_the_page_goes_to_a_table_that_plays_until_somebody_cho
     window.open(f"{web.url}?table=")
     until(window, says("#headline", "The lobby is open"))
     assert window.complaints() == []
-
-
-def test_no_page_has_a_serious_fault_for_people_who_do_not_see_or_use_a_mouse(
-    window: Browser, rude: tuple[Connection, WebFront]
-) -> None:
-    connection, web = rude
-    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-    a_game(connection, 4)
-    window.open(f"{web.url}games")
-    game = window.run("return document.querySelector('main a[href*=\"games/\"]').href")
-    for width, scheme in ((1280, "light"), (390, "dark")):
-        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}.items()
-        window.tell("Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features])
-        window.resize(width, 800)
-        for address in ("", "tables", "sdk", "games", game):
-            window.open(address if address.startswith("http") else web.url + address)
-            until(window, "document.readyState === 'complete' && document.body.innerText.length > 20")
-            if address == "":
-                until(window, "document.querySelectorAll('#boards svg').length >= 4")
-            window.run(axe)
-            window.run("window.found = null; axe.run().then(each => (window.found = each.violations))")
-            until(window, "window.found")
-            serious = window.run(
-                "return found.filter(v => ['serious', 'critical'].includes(v.impact))"
-                ".map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])"
-            )
-            assert serious == [], (address, width)
 
 
 _FLEET = ["aaaaa.....", "bbbb......", "ccc.......", "ddd.......", "ee........", *["." * 10] * 5]
