@@ -135,12 +135,16 @@ function coverOf(each) {
 
 // What stands before a point of an element, and how much of it shows.
 function before(each, x, y) {
+  let first = null;
+  let shines = 1; // through all of it: what is translucent may lie on something that is not
   for (const other of document.elementsFromPoint(x, y)) {
-    if (other === each || each.contains(other) || other.contains(each)) return null;
+    if (other === each || each.contains(other) || other.contains(each)) break;
     const cover = coverOf(other);
-    if (cover > 0.05) return { other, cover };
+    if (cover <= 0.05) continue;
+    first ??= other;
+    shines *= 1 - cover;
   }
-  return null;
+  return first && { other: first, cover: 1 - shines };
 }
 
 const isIn = (x, y) => x >= 0 && x < wide && y >= 0 && y < high;
@@ -235,8 +239,10 @@ function isAmongWords(link) {
   return home.textContent.replace(/\s/g, "").length > links.replace(/\s/g, "").length;
 }
 
-// Its own box, or the one of its label, or of what a link is spread over.
+// Its own box, or the one of its label, of what a link is spread over, or of a row that is pressed as a whole, as its cursor says.
 function pressedAt(each) {
+  const row = each.tagName === "A" && each.closest("tbody tr");
+  if (row && styleOf(row).cursor === "pointer") return row;
   const spread = getComputedStyle(each, "::after");
   if (each.tagName === "A" && spread.content !== "none" && spread.position === "absolute" && spread.inset === "0px") return each.offsetParent;
   return (["checkbox", "radio"].includes(each.type) && each.closest("label")) || each;
@@ -250,7 +256,7 @@ for (const each of document.querySelectorAll("a[href], button, select, textarea,
   const words = quoted(each.getAttribute("aria-label") || each.textContent || each.placeholder || each.tagName);
   if (behindDialog(area, { left, right, top, bottom })) continue;
   if (each.placeholder && !each.value && lettersOf(each, each.placeholder) > each.clientWidth - 2 * parseFloat(styleOf(each).paddingLeft) + bears) report("cut", each, `${quoted(each.placeholder)} by itself`);
-  const least = each.dataset.cell === undefined ? 40 : 24;
+  const least = each.dataset.cell === undefined && area.tagName !== "TR" ? 40 : 24;
   if (height < least - 0.5 && !isAmongWords(each)) report("low", each, `${words} ${Math.round(height)} pixels`);
   let away = false; // where somebody scrolls to it
   let cut = false;
