@@ -177,7 +177,14 @@ class _Page:
 
     def _news(self, move: Move) -> list[str]:
         ships = [f"sinks {self.names[seat]}'s {self.book.fleet[ship].name}" for seat, ship in move.sunk]
-        return [*ships, *(line for line in replay_text.news(move.frame) if not line.startswith("sinks "))]
+        lines = [*ships, *(line for line in replay_text.news(move.frame) if not line.startswith("sinks "))]
+        return [self._shortened(line) for line in lines]
+
+    def _shortened(self, words: str) -> str:
+        """Return words whose names of players are shortened, the longest first, since one may be within another."""
+        for name in sorted(self.names, key=len, reverse=True):
+            words = words.replace(name, shortened(name, _WHOLE))
+        return words
 
     # --- the course and the end -----------------------------------------------------------------------------------
 
@@ -212,7 +219,7 @@ class _Page:
         struck = Counter(self.names[seat] for seat, _, mark in move.aims if mark is Mark.HIT)
         did = [*(f"{replay_text.counted(hits, 'hit')} at {name}" for name, hits in struck.items()), *self._news(move)]
         since = f" From then on {last.winner} was ahead." if turn < len(self.moves) else ""
-        return turn, f"{self.names[move.seat]}: {', '.join(did)}.{since}"
+        return turn, self._shortened(f"{self.names[move.seat]}: {', '.join(did)}.{since}")
 
     def heads(self) -> list[str]:
         place, sunk = (["place"], ["ships sunk"]) if self.seen.stats else ([], [])
