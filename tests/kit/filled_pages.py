@@ -272,6 +272,8 @@ def at(address: str, shows: str = "document.body.innerText.length > 20") -> Call
 # --- moments of the hall ----------------------------------------------------------------------------------------------
 
 _ROSTER: Final = "document.querySelectorAll('#roster li').length > 2"
+_CARD: Final = "document.querySelector('#games .card li')"
+_PODIUM: Final = "document.querySelector('#end.podium:not([hidden])')"
 
 
 def says(words: str) -> str:
@@ -297,7 +299,7 @@ def crowd(stack: contextlib.ExitStack, names: Sequence[str], part: float = 0.6) 
 
 
 def over(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
-    """The end of a game, as it comes: the splash."""
+    """The end of a game, as it comes: its card."""
     room = Room(stack)
     front = room.front(boards=True)
     header, steps = played(tuple(names))
@@ -311,7 +313,7 @@ def over(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
         for step in steps[: last + 1]:
             views = list(snapshots.follow(step))
         room.say(*filter(is_public, steps[last].announcements), *views)
-        window.wait_for("document.body.dataset.state === 'over' && !document.getElementById('splash').hidden")
+        window.wait_for("document.body.dataset.state === 'over' && document.querySelector('#end.verdict:not([hidden])')")
 
     return [Page("hall", show)]
 
@@ -328,9 +330,9 @@ def ceremony(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
 
     def show(window: Browser) -> None:
         room.say(*opened(), league(names, Phase.ROUND, 5))
-        at(front.url, f"{_ROSTER} && {says('Round 5')}")(window)
+        at(front.url, f"{_CARD} && {says('Round 5')}")(window)
         room.say(league(names, Phase.FINAL, 5))
-        window.wait_for("!document.getElementById('splash').hidden")
+        window.wait_for(_PODIUM)
 
     return [Page("hall", show)]
 
@@ -340,7 +342,7 @@ def final(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
     room = Room(stack)
     front = room.front()
     room.say(*opened(), league(names, Phase.FINAL, 5))
-    return [Page("hall", at(front.url, f"{_ROSTER} && {says(CUP)}"))]
+    return [Page("hall", at(front.url, _PODIUM))]
 
 
 def between(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
@@ -348,7 +350,7 @@ def between(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
     room = Room(stack)
     front = room.front()
     room.say(*opened(), league(names, Phase.BETWEEN))
-    return [Page("hall", at(front.url, f"{_ROSTER} && {says(CUP)}"))]
+    return [Page("hall", at(front.url, f"{_CARD} && {says(CUP)}"))]
 
 
 def arrivals(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
