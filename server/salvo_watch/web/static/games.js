@@ -2,11 +2,9 @@
 
 import { drawCard, ofTable } from "./cards.js";
 import { find, make, say, show, titleOf } from "./dom.js";
-import { ROWS } from "./side.js";
+import { LINES } from "./side.js";
 import { inTheMiddle, narrow, ofEvening, picture, tables } from "./state.js";
 import { inRound } from "./words.js";
-
-const LINES = 10; // of one column beside a tape
 
 const section = find("games");
 const side = document.querySelector(".side");
@@ -55,9 +53,6 @@ export function drawGames() {
   const columns = narrow.matches ? 1 : large ? Math.min(4, Math.ceil(Math.sqrt(all.length))) : all.length * most > LINES ? 2 : 1;
   section.style.setProperty("--columns", columns);
   section.style.setProperty("--lines", Math.ceil(all.length / columns) * (most + 1.5));
-  const halves = !large && rows.length > LINES ? 2 : 1;
-  side.style.setProperty("--columns", halves);
-  side.style.setProperty("--rows", Math.ceil(Math.min(ROWS, rows.length) / halves));
   find("standings-list").classList.toggle("moved", rows.some(({ moved }) => moved));
   say(section.querySelector("h2"), [large ? "" : inRound(picture).replace(/^ in r/, "R"), left].filter(Boolean).join(" · "));
   const list = find("games-list");

@@ -31,9 +31,9 @@ function drawHeadline() {
   line.classList.toggle("small", !large);
   fit(line);
   fill(find("comment"), JSON.stringify(more), () => pieces(more));
-  fit(find("comment"));
   const far = progress(picture);
   fill(find("progress"), JSON.stringify(far), () => pieces(far));
+  fit(find("comment")); // in what that leaves
   announce(spoken(words));
 }
 

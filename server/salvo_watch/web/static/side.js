@@ -1,13 +1,14 @@
 // Beside and below the boards: results, news, standings, chat, and who will win.
 
 import { badge, colourOf, counted, draw, fill, find, make, nameOf, plain, say, show } from "./dom.js";
-import { inTheMiddle, mine, picture, pieces, teamOf } from "./state.js";
+import { inTheMiddle, mine, ofEvening, picture, pieces, teamOf } from "./state.js";
 import { news, percents } from "./words.js";
 
 const MANY_CHANCES = 8; // more than these would be stripes without names
 const BEST_CHANCES = 5;
 const PLACES = 16; // of the result, since the boards have all of them
-export const ROWS = 16; // of the standings
+const ROWS = 16; // of the standings
+export const LINES = 10; // of one column beside a tape
 const KINDS = ["sunk", "defeated", "began", "won"];
 
 const mark = (kind) => draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("use", { href: `#${kind}` }));
@@ -37,6 +38,10 @@ export function drawSide() {
     }),
   );
   const shown = standings.slice(0, ROWS);
+  const halves = ofEvening() && inTheMiddle() !== "games" && shown.length > LINES ? 2 : 1;
+  const { style } = document.querySelector(".side");
+  style.setProperty("--columns", halves);
+  style.setProperty("--rows", Math.ceil(shown.length / halves) + (ofEvening() ? 0 : 1)); // with the heads
   fill(find("standings-list"), JSON.stringify([shown, mine]), () => [
     ...(shown.length ? [columnHeads("", "", "Team", "Points", "Games", league ? "Won" : "Hits")] : []),
     ...shown.map((row) => {
