@@ -313,7 +313,7 @@ def over(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
         for step in steps[: last + 1]:
             views = list(snapshots.follow(step))
         room.say(*filter(is_public, steps[last].announcements), *views)
-        window.wait_for("document.body.dataset.state === 'over' && document.querySelector('#end.verdict:not([hidden])')")
+        window.wait_for("document.querySelector('#end.verdict:not([hidden])')")
 
     return [Page("hall", show)]
 

@@ -9,8 +9,9 @@ covered       a text with something before it; under something translucent, too
 overlap       two texts at one place
 leaves        a text beyond the sides of the window, or below a page that does not scroll
 scrolls       a page that is wider than the window, or higher where it is made not to scroll
-low           what can be pressed is less than 40 pixels high; a square of a board and the row of a long table have 24, since
-              a board or hundred turns are taken in at a glance only where they are dense; a link among words has its line
+low           what can be pressed is less than 40 pixels high; a square of a board and the row of a long table have 24,
+              since a board or hundred turns are taken in at a glance only where they are dense; a link among words has
+              its line
 unreachable   what can be pressed is cut, covered, or below a page that is made not to scroll
 faint         a text with less contrast than 4.5, or 3 if it is large (WCAG 2.2); texts on pictures are not judged
 """
