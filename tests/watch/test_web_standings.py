@@ -121,6 +121,30 @@ def test_a_break_is_shown_at_once_and_a_podium_when_the_last_tape_has_been_shown
     assert (shown["evening"]["phase"], shown["league"]["rows"][0]["name"]) == ("final", "bob")
 
 
+def test_the_next_rounds_games_are_shown_at_once_and_results_with_their_tapes(front: Front) -> None:
+    front.receive("/t1/game/state", b"turn", retained=True)
+    first = m.LeagueMatch(("ann", "bob"), "t1")
+    rows = (m.LeagueStanding(1, "ann", 0, 0, 0), m.LeagueStanding(1, "bob", 0, 0, 0))
+    cup = m.EveningShown("desk", "cup", 1, 2, matches=(first,), rows=rows, phase=m.Phase.ROUND)
+    front.receive("/game/league", EVENING.write(cup))
+    end_a_game(front, "/t1")
+    played = replace(first, table=None, places=(2, 1))
+    won = (m.LeagueStanding(1, "bob", 1000, 1, 1), m.LeagueStanding(2, "ann", 0, 1, 0))
+    between = replace(cup, matches=(played,), rows=won, phase=m.Phase.BETWEEN)
+    front.receive("/game/league", EVENING.write(between))
+    waiting = front.picture("t1")
+    assert (waiting["evening"]["phase"], waiting["league"]["round"]) == ("round", 1)
+    assert [(match["table"], match["places"]) for match in waiting["league"]["matches"]] == [("t1", [])]
+    second = replace(between, round=2, matches=(m.LeagueMatch(("bob", "ann"), "t2"),), phase=m.Phase.ROUND)
+    front.receive("/game/league", EVENING.write(second))
+    shown = front.picture("t1")
+    assert (shown["evening"]["phase"], shown["league"]["round"]) == ("round", 2)
+    assert [(match["table"], match["places"]) for match in shown["league"]["matches"]] == [("t2", [])]
+    assert [row["points"] for row in shown["league"]["rows"]] == [0, 0]
+    front.loop.run_to(LATEST_SECONDS)
+    assert [row["name"] for row in front.picture("t1")["league"]["rows"]] == ["bob", "ann"]
+
+
 def test_a_leagues_table_says_by_how_many_places_teams_have_moved_where_that_is_known(front: Front) -> None:
     def moved(round_: int, *teams: str, played: bool = True) -> list[int | None]:
         rows = tuple(m.LeagueStanding(place, team, 0, 1, 0) for place, team in enumerate(teams, start=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from salvo import messages as m
@@ -10,7 +11,7 @@ from salvo.badges import Badge, Badges
 from salvo_server.game_lengths import TimeLeft
 
 #: Phases that tell no result, so that they are shown at once.
-_AT_ONCE: Final = (m.Phase.ARRIVALS, m.Phase.BREAK, m.Phase.FREE, m.Phase.OVER)
+_AT_ONCE: Final = (m.Phase.ARRIVALS, m.Phase.ROUND, m.Phase.BREAK, m.Phase.FREE, m.Phase.OVER)
 
 
 class Course:
@@ -25,13 +26,15 @@ class Course:
         self._league = ""
         self._phase: m.Phase | None = None
         self._ends: dict[int, dict[str, int]] = {}  # by round, the places when it was last seen
+        self._tables: dict[tuple[int, tuple[str, ...]], str] = {}  # by round and teams
 
     def receive(self, newest: m.EveningShown) -> None:
         """Note what is on now."""
         if newest.phase is not self._phase:
             self._phase, self.since = newest.phase, newest.at
         if newest.name != self._league:
-            self._league, self._ends = newest.name, {}
+            self._league, self._ends, self._tables = newest.name, {}, {}
+        self._tables |= {(newest.round, each.teams): each.table for each in newest.matches if each.table is not None}
         self._ends[newest.round] = {row.team: row.place for row in newest.rows}
 
     def moves(self, league: m.EveningShown) -> dict[str, int]:
@@ -41,6 +44,20 @@ class Course:
         before = self._ends.get(latest - 1, {}) if latest > 1 else {}
         return {team: before[team] - place for team, place in places.items() if team in before}
 
+    def without_results(self, shown: m.EveningShown, newest: m.EveningShown) -> m.EveningShown:
+        """Return a league as it is now, but for results that are to be shown by tapes."""
+        if newest.name != shown.name or shown.over:
+            return shown
+        told = {each.teams: each.places for each in shown.matches} if shown.round == newest.round else {}
+        matches = tuple(
+            each if each.places == told.get(each.teams, ()) else self._on(newest.round, each) for each in newest.matches
+        )
+        return replace(newest, over=False, matches=matches, teams=shown.teams, rows=shown.rows)
+
+    def _on(self, number: int, match: m.LeagueMatch) -> m.LeagueMatch:
+        """Return a match that has been played as it was before its result."""
+        return replace(match, places=(), table=self._tables.get((number, match.teams)))
+
 
 def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Course, badges: Badges) -> dict[str, Any]:
     """Return what is on, and the league's round, its matches and the table, JSON-ready, each team with its badge.
@@ -49,7 +66,11 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Cours
         shown: as far as the tapes of its games have been shown.
         newest: as it is now.
     """
-    phase = newest.phase if newest.phase in _AT_ONCE else shown.phase
+    league = course.without_results(shown, newest)
+    waits = league.matches != newest.matches or league.over != newest.over
+    phase = newest.phase
+    if waits and (phase not in _AT_ONCE or (phase is m.Phase.ROUND and league.name != newest.name)):
+        phase = m.Phase.ROUND if shown.phase is m.Phase.BETWEEN else shown.phase
     resumes = shown.phase_but_for_break if phase is m.Phase.BREAK else None
     return {
         "evening": {
@@ -59,7 +80,7 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Cours
             "since": course.since if phase is newest.phase else shown.at,
             "missing": list(newest.missing) if phase is m.Phase.ARRIVALS else [],
         },
-        "league": _league(shown, course.moves(shown), badges) if shown.name else None,
+        "league": _league(league, course.moves(shown), badges) if shown.name else None,
     }
 
 
