@@ -68,7 +68,7 @@ def test_a_person_who_clicks_at_a_gateway_plays_a_program_of_the_older_system(tm
         with contextlib.closing(Clicker(process.stdout.readline().strip())) as person:
             assert person.picture["title"] == "Connecting as server"
             assert (person.picture["boards"], [word for word, *_ in person.picture["actions"]]) == ([], ["leave"])
-            person.until(lambda picture: any(port.address in line for line in picture["news"]))
+            person.until(lambda picture: any(port.address in line for line, _ in picture["news"]))
             program = Program(Tcp(("127.0.0.1", port.number)), 1)
             program.connect()
             played = thread.submit(program.play, 1)
