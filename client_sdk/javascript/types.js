@@ -9,14 +9,6 @@ const { options, fileNames } = ts.parseJsonConfigFileContent(ts.readConfigFile(f
 const program = ts.createProgram(fileNames, options);
 const checker = program.getTypeChecker();
 
-/** What is reached by the exports and has no name among them. */
-const REACHED = /** @type {const} */ ([
-  ["src/view.js", ["Untouched", "Shot", "OwnSalvo"]],
-  ["src/announcements.js", ["Result", "Stats", "Tally"]],
-  ["src/rules.js", ["Placement"]],
-  ["src/contest.js", ["ContestOptions", "GameReport"]],
-]);
-
 /** @param {string} name */
 function exportsOf(name) {
   const module = checker.getSymbolAtLocation(/** @type {ts.SourceFile} */ (program.getSourceFile(file(name))));
@@ -87,26 +79,39 @@ function fieldOf(field) {
 /** @param {ts.Symbol} symbol */
 const isOurs = (symbol) => symbol.declarations?.some((declared) => !declared.getSourceFile().isDeclarationFile) ?? false;
 
+/** Return what a name stands for: a type of another module that has a name there, too. @param {ts.Symbol} symbol */
+function meantBy(symbol) {
+  if (symbol.flags & ts.SymbolFlags.Alias) return checker.getAliasedSymbol(symbol);
+  if (!(symbol.flags & ts.SymbolFlags.TypeAlias)) return symbol;
+  const { type } = /** @type {ts.JSDocTypedefTag & {type: ts.TypeNode}} */ (symbol.declarations?.[0]).typeExpression ?? {};
+  const named = type && ts.isImportTypeNode(type) && type.qualifier ? checker.getSymbolAtLocation(type.qualifier) : undefined;
+  return named ?? symbol;
+}
+
+/** Return the lines of a type: its fields, or what it is one of. @param {ts.Type} type */
+function typeLines(type) {
+  const members = type.isUnion() ? type.types : [type];
+  if (type.isUnion() && members.every((member) => member.getProperty("type"))) return members.map((member) => item(written(member), ""));
+  const fields = type.isUnion() ? [] : type.getProperties().filter(isOurs);
+  const whole = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.InTypeAlias;
+  return fields.length ? fields.map(fieldOf) : [item(checker.typeToString(type, undefined, whole), "")];
+}
+
 /** @param {ts.Symbol} symbol */
 function section(symbol) {
-  const own = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  const own = meantBy(symbol);
   const lines = [`## ${symbol.name}`, "", wordsOf(own), ""];
   if (own.flags & ts.SymbolFlags.Class) return [...lines, ...classOf(own)];
-  if (own.flags & ts.SymbolFlags.TypeAlias) {
-    const type = checker.getDeclaredTypeOfSymbol(own);
-    const fields = type.getProperties().filter(isOurs);
-    return [...lines, ...fields.map(fieldOf)];
-  }
+  if (own.flags & ts.SymbolFlags.TypeAlias) return [...lines, ...typeLines(checker.getDeclaredTypeOfSymbol(own))];
   return [...lines, ...typeOf(own).getCallSignatures().map((signature) => item(callOf(symbol.name, signature, false), "", tagsOf(signature)))];
 }
 
 const named = exportsOf("src/index.js").toSorted((one, other) => one.name.localeCompare(other.name));
-const reached = REACHED.flatMap(([name, wanted]) => exportsOf(name).filter((symbol) => wanted.some((one) => one === symbol.name)));
 const text = [
   "# Reference of the JavaScript SDK", "",
-  "What `battleship-salvo` exports, and what is reached by it. [The guide](../client_sdk/javascript/README.md) shows how it is used. Generated from",
+  "What `battleship-salvo` exports. [The guide](../client_sdk/javascript/README.md) shows how it is used. Generated from",
   "the package's own comments and types: `npm run types` in `client_sdk/javascript` writes `types/reference.md`.", "",
-  ...[...named, ...reached].flatMap((symbol) => [...section(symbol), ""]),
+  ...named.flatMap((symbol) => [...section(symbol), ""]),
 ].join("\n");
 const { diagnostics } = program.emit();
 const wrong = [...ts.getPreEmitDiagnostics(program), ...diagnostics];

@@ -8,7 +8,7 @@ import { Fleet } from "./rules.js";
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./view.js").Shot} Shot */
 /** @typedef {import("./rules.js").RuleBook} RuleBook */
-/** @typedef {readonly Shot[] | Promise<readonly Shot[]>} Answer */
+/** @typedef {readonly Shot[] | Promise<readonly Shot[]>} Answer what a bot fires */
 
 /** The most unsent chat lines that a bot may have. */
 const MOST_UNSAID = 5;

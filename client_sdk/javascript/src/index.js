@@ -10,6 +10,26 @@ export { fingerprint } from "./seal.js";
 export { Session } from "./session/session.js";
 export { View } from "./view.js";
 
+/** @typedef {import("./bot.js").Answer} Answer */
+/** @typedef {import("./bot.js").BotClass} BotClass */
+/** @typedef {import("./rules.js").Choice} Choice */
+/** @typedef {import("./contest.js").ContestOptions} ContestOptions */
+/** @typedef {import("./contest.js").GameReport} GameReport */
+/** @typedef {import("./session/outbox.js").Message} Message */
+/** @typedef {import("./rules.js").Orientation} Orientation */
+/** @typedef {import("./view.js").OwnSalvo} OwnSalvo */
+/** @typedef {import("./rules.js").Placement} Placement */
+/** @typedef {import("./announcements.js").Result} Result */
+/** @typedef {import("./seal.js").Sealer} Sealer */
+/** @typedef {import("./announcements.js").Seat} Seat */
+/** @typedef {import("./announcements.js").ServerKeys} ServerKeys */
+/** @typedef {import("./session/session.js").SessionEvent} SessionEvent */
+/** @typedef {import("./view.js").Shot} Shot */
+/** @typedef {import("./announcements.js").State} State */
+/** @typedef {import("./announcements.js").Stats} Stats */
+/** @typedef {import("./announcements.js").Tally} Tally */
+/** @typedef {import("./view.js").Untouched} Untouched */
+
 /**
  * Play games in a contest; MQTT is loaded when it is called.
  *

@@ -10,7 +10,7 @@ import { SalvoError } from "./errors.js";
 
 /** @typedef {import("./announcements.js").Result} Result */
 /** @typedef {import("./announcements.js").Tally} Tally */
-/** @typedef {{turn: number, shots: Shot[], result: Result}} OwnSalvo */
+/** @typedef {{turn: number, shots: Shot[], result: Result}} OwnSalvo a salvo of the player that asks */
 
 /** Cards shuffled at a time: a bot that draws only once does not pay for a whole deck. */
 const BATCH = 24;

@@ -134,6 +134,7 @@ export class Session {
     this.fleet = null;
     /** What the player knows of the game in play; null between games. @type {View | null} */
     this.view = null;
+    /** @internal */
     this.witness = new Witness(name);
     this.#outbox = new Outbox(table, name, secret, sealer, this.witness);
     this.#reports = new Reports(this);
