@@ -61,4 +61,5 @@ def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
         broker.stop()
     resolved = received.of(m.SalvoResolved)
     assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
-    assert [refused.code for refused in received.of(m.CommandRefused)] == []
+    # A shot that went down with the connection may be overtaken by those after it, which are then fired again.
+    assert {refused.code for refused in received.of(m.CommandRefused)} <= {"stale_context"}
