@@ -59,7 +59,10 @@ ELSEWHERE = {
     ),
     "docker compose exec server salvo teams add --csv /evening/teams.csv --cards /var/lib/salvo/cards.html "
     "--web http://HOST:8080": ("tests/compose/run.py", '"--csv", "/evening/teams.csv"'),
-    "docker compose cp server:/var/lib/salvo/cards.html cup/": ("tests/compose/run.py", ':/var/lib/salvo/cards.html", str(where)'),
+    "docker compose cp server:/var/lib/salvo/cards.html cup/": (
+        "tests/compose/run.py",
+        ':/var/lib/salvo/cards.html", str(where)',
+    ),
     "SALVO_JOIN=mqtts://contest.example:8883 docker compose --profile public up --detach": (
         "tests/compose/run.py",
         '"COMPOSE_PROFILES": "public"',
