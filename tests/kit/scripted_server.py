@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo import topics
+from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import (
@@ -24,7 +26,8 @@ from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.recap_writer import write_recap
 from salvo.events import Event
 from salvo.messages import State
-from salvo.rules import SALVO, RuleBook
+from salvo.player import Bot
+from salvo.rules import SALVO, RuleBook, generator
 from salvo.seal import Sealer, key_to_team, make_blob, open_blob
 from salvo.session import Session
 
@@ -102,3 +105,20 @@ def _matches(topic_filter: str, topic: str) -> bool:
 
 def _level(wanted: str, level: str) -> bool:
     return wanted in ("+", level)
+
+
+def sent_in_a_turn(bot: Bot, book: RuleBook = SALVO) -> list[Command]:
+    """Return what is sent for a bot that plays in a contest, and has the turn with five shots."""
+    sealer = Sealer("secret", bytes(16))
+    session = Session("me", "secret", generator(2), sealer=sealer)
+    playing = Contestant(bot, session, Wire(), seed=1, strict=False)
+    server = ScriptedServer(session, book)
+    for event in server.open_lobby("me", "you"):
+        playing.handle(event)
+    server.say(m.ServerStatus(True, "0", 1, "open"), retained=True)
+    server.say(m.StateChanged(State.TURN))
+    session.take_outbox()
+    for event in server.begin_turn(1, "me", 5):
+        playing.handle(event)
+    playing.close()
+    return server.commands(sealer)

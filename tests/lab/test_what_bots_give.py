@@ -20,19 +20,14 @@ import pytest
 from click.testing import CliRunner
 
 import salvo
-from kit.scripted_server import ScriptedServer
-from kit.unbrokered import Wire
+from kit.scripted_server import sent_in_a_turn
 from salvo import messages as m
 from salvo import plugins
 from salvo.adapter import Adapter, closing, made, replace
 from salvo.bot_sources import load, name_here
-from salvo.client import Contestant
 from salvo.errors import BotError, Interruption
-from salvo.messages import State
 from salvo.rules import ALTERNATE, SALVO, STREAK, Fleet, RuleBook, generator
 from salvo.rules.files import load_book
-from salvo.seal import Sealer
-from salvo.session import Session
 from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.arena import Supervision
@@ -131,29 +126,12 @@ def test_a_game_goes_on_without_a_bot_whatever_it_raises(error: type[BaseExcepti
     assert pickle.loads(pickle.dumps(failure)) == failure
 
 
-def _answer_in_a_contest(bot: salvo.Bot) -> list[Any]:
-    """Return what is sent for a bot that has the turn."""
-    sealer = Sealer("secret", bytes(16))
-    session = Session("me", "secret", generator(2), sealer=sealer)
-    playing = Contestant(bot, session, Wire(), seed=1, strict=False)
-    server = ScriptedServer(session, SALVO)
-    for event in server.open_lobby("me", "you"):
-        playing.handle(event)
-    server.say(m.ServerStatus(True, "0", 1, "open"), retained=True)
-    server.say(m.StateChanged(State.TURN))
-    session.take_outbox()
-    for event in server.begin_turn(1, "me", 5):
-        playing.handle(event)
-    playing.close()
-    return list(server.commands(sealer))
-
-
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("name", ["prepare", "place_fleet", "choose_salvo"])
 def test_a_contest_goes_on_whatever_a_bot_raises(
     name: str, error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
-    commands = _answer_in_a_contest(_raising(name, error)())
+    commands = sent_in_a_turn(_raising(name, error)())
     if name == "choose_salvo":
         assert commands == [m.Skip("me", m.TurnContext(1, 1))]
     else:
@@ -179,7 +157,7 @@ def test_what_ends_a_program_is_no_bots_error(error: type[BaseException], later:
     with pytest.raises(error):
         arena.play({"mine": bot(), "rival": RandomBot()}, seed=7, supervision=Supervision())
     with pytest.raises(error):
-        _answer_in_a_contest(bot())
+        sent_in_a_turn(bot())
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -383,7 +361,7 @@ def test_a_game_goes_on_whatever_a_bot_answers(answer: Callable[[], Any]) -> Non
     assert arena.play({"mine": fires(), "rival": RandomBot()}, seed=7, supervision=supervision).winner == "rival"
     [failure] = supervision.failures
     assert failure.text.startswith(f"{HERE}:")
-    assert _answer_in_a_contest(fires())[-1:] == [m.Skip("me", m.TurnContext(1, 1))]
+    assert sent_in_a_turn(fires())[-1:] == [m.Skip("me", m.TurnContext(1, 1))]
 
 
 def test_an_answer_is_read_no_further_than_its_length() -> None:
@@ -473,7 +451,7 @@ def test_a_bot_that_renames_itself_keeps_its_seat_and_its_lines() -> None:
     Listening.heard.clear()
     assert arena.play({"mine": Renamed(), "rival": Listening()}, seed=7).winner
     assert Listening.heard == [("mine", "hello")]
-    assert len(_answer_in_a_contest(Renamed())) == 5
+    assert len(sent_in_a_turn(Renamed())) == 5
 
 
 @pytest.mark.parametrize(("text", "to"), [(5, ""), (Thorny, ""), ("hello", Thorny), (None, None)])
@@ -489,7 +467,7 @@ def test_a_line_that_is_no_text_is_the_bots_error(text: Any, to: Any, caplog: py
     assert arena.play({"mine": Says(), "rival": RandomBot()}, seed=7, supervision=supervision).winner
     [failure] = supervision.failures
     assert failure.code == "bad_text"
-    assert len(_answer_in_a_contest(Says())) == 5
+    assert len(sent_in_a_turn(Says())) == 5
     assert "bad_text: a line is a text" in caplog.text
 
 
@@ -501,7 +479,7 @@ class Closed(RandomBot):
 
 def test_a_bot_whose_lines_nobody_may_read_says_nothing() -> None:
     assert arena.play({"mine": Closed(), "rival": RandomBot()}, seed=7).winner
-    assert len(_answer_in_a_contest(Closed())) == 5
+    assert len(sent_in_a_turn(Closed())) == 5
 
 
 # --- what packages add --------------------------------------------------------------------------------------------

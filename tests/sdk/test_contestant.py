@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import salvo
-from kit.scripted_server import ScriptedServer
+from kit.scripted_server import sent_in_a_turn
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.client import Contestant
@@ -17,7 +17,7 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.errors import BotError, SalvoError
 from salvo.messages import State
 from salvo.net.inbound import Inbound
-from salvo.rules import SALVO, XBS, RuleBook, generator
+from salvo.rules import SALVO, XBS, RuleBook
 from salvo.seal import Sealer
 from salvo.session import Session
 from salvo.team import GOODBYE_SECONDS
@@ -64,19 +64,7 @@ async def _raises_later(view: View) -> list[Shot]:
 @pytest.mark.parametrize("answer", [_raises, _misspells, _raises_later, lambda view: [], lambda view: None])
 def test_a_turn_that_a_bot_loses_ends_at_once(answer: Callable[[View], Any], book: RuleBook) -> None:
     """In a rehearsal, one bot that failed in each turn cost the room a quarter of the evening."""
-    sealer = Sealer("secret", bytes(16))
-    session = Session("me", "secret", generator(2), sealer=sealer)
-    playing = Contestant(salvo.bot(answer)(), session, Wire(), seed=1, strict=False)
-    server = ScriptedServer(session, book)
-    for event in server.open_lobby("me", "you"):
-        playing.handle(event)
-    server.say(m.ServerStatus(True, "0", 1, "open"), retained=True)
-    server.say(m.StateChanged(State.TURN))
-    session.take_outbox()
-    for event in server.begin_turn(1, "me", 5):
-        playing.handle(event)
-    playing.close()
-    assert server.commands(sealer) == [m.Skip("me", m.TurnContext(1, 1))]
+    assert sent_in_a_turn(salvo.bot(answer)(), book) == [m.Skip("me", m.TurnContext(1, 1))]
 
 
 class Going:
