@@ -61,5 +61,6 @@ def test_the_broker_is_killed_in_mid_game_and_nothing_is_lost() -> None:
         broker.stop()
     resolved = received.of(m.SalvoResolved)
     assert [salvo.turn for salvo in resolved] == list(range(1, len(resolved) + 1))
-    # A shot that went down with the connection may be overtaken by those after it, which are then fired again.
+    assert all(salvo.shots for salvo in resolved)
+    # A shot that went down with the broker is missed by those after it, which are refused, and all are fired again.
     assert {refused.code for refused in received.of(m.CommandRefused)} <= {"stale_context"}
