@@ -50,7 +50,7 @@ TOPICS: Final = (
 )
 _LINES: Final = 40
 #: More teams than these are counted where names would be in the way of other lines.
-MANY: Final = 12
+_MANY: Final = 12
 
 
 class _Team:
@@ -291,7 +291,7 @@ class Evening:
         shown = self.shown
         seated: dict[str, list[str]] = {}
         if shown is not None and (missing := shown.missing):
-            who = f"{len(missing)} teams" if len(missing) > MANY else ", ".join(missing)
+            who = f"{len(missing)} teams" if len(missing) > _MANY else ", ".join(missing)
             yield Need(None, f"{who} {'have' if len(missing) > 1 else 'has'} not come yet", "missing")
         if shown is not None and shown.league_runs:
             if shown.silent:
