@@ -164,7 +164,7 @@ test("a bundle for browsers wants nothing of Node.js", async () => {
 
 // --- Node.js ----------------------------------------------------------------------------------------------------------
 
-test("a Node.js that is too old is told which one is needed", () => {
+test("an old Node.js gets a message with the version that is needed", () => {
   write("mybot.js", BOT);
   // What version 18 says of itself, and lacks.
   const old = write("old.cjs", 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } });\ndelete globalThis.crypto;\n');

@@ -78,7 +78,7 @@ def load_book(source: str) -> RuleBook:
     """
     if source in _names():
         book: RuleBook = plugins.load(plugins.RULESETS, source, RuleBook)
-        if book.name != source:  # which is what players are told, and what transcripts name
+        if book.name != source:  # players receive this name, and transcripts have it
             raise plugins.misnamed(plugins.RULESETS, source, book.name)
         return book
     if not source.endswith(".toml"):

@@ -223,7 +223,7 @@ function play(wanted) {
   find("now").setAttribute("aria-live", wanted ? "off" : "polite"); // nobody can listen that fast
 }
 
-// Stopped first, so that who listens hears of the end.
+// Stop it first, so that listeners learn of the end.
 function pass(turn) {
   if (turn === turns.length) play(false);
   go(turn);

@@ -1,4 +1,4 @@
-"""The rules of a game as sentences, for players who know no more of it than what they are told."""
+"""The rules of a game as sentences, for players who have read nothing else about it."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _REPEATS: Final = {
     Repeats.MISS: "A shot at a cell that anybody has shot at before is a miss.",
     Repeats.REFUSED: "A cell that anybody has shot at before cannot be shot at.",
 }
-_OWN_BOARD: Final = "You are told where your own board is shot at."
+_OWN_BOARD: Final = "You see every shot at your own board."
 _ANNOUNCE: Final = {
-    Announce.COUNT: f"Everybody is told how many shots of a salvo hit, but not which or where they fell. {_OWN_BOARD}",
-    Announce.EACH_SHOT: f"Everybody is told which shots of a salvo hit, but not where they fell. {_OWN_BOARD}",
-    Announce.CELLS: "Everybody is told the cell of every shot, and whether it hit.",
+    Announce.COUNT: f"Everybody learns how many shots of a salvo hit, but not which, or where they fell. {_OWN_BOARD}",
+    Announce.EACH_SHOT: f"Everybody learns which shots of a salvo hit, but not where they fell. {_OWN_BOARD}",
+    Announce.CELLS: "Everybody learns the cell of every shot, and whether it hit.",
 }
 _SINKINGS: Final = {
-    Sinkings.TOLD: "A ship sinks when all its cells are hit; everybody is told which ships have sunk.",
-    Sinkings.UNTOLD: "A ship sinks when all its cells are hit; nobody is told which ships have sunk.",
+    Sinkings.TOLD: "A ship sinks when all its cells are hit; everybody learns which ships have sunk.",
+    Sinkings.UNTOLD: "A ship sinks when all its cells are hit; nobody learns which ships have sunk.",
 }
 
 
