@@ -10,8 +10,8 @@ from salvo import messages as m
 from salvo.badges import Badge, Badges
 from salvo_server.game_lengths import TimeLeft
 
-#: Phases that tell no result, so that they are shown at once.
-_AT_ONCE: Final = (m.Phase.ARRIVALS, m.Phase.ROUND, m.Phase.BREAK, m.Phase.FREE, m.Phase.OVER)
+#: Phases that give results away, so that they wait for the tapes of their games.
+_WITH_RESULTS: Final = (m.Phase.BETWEEN, m.Phase.FINAL)
 
 
 class Course:
@@ -69,7 +69,7 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Cours
     league = course.without_results(shown, newest)
     waits = league.matches != newest.matches or league.over != newest.over
     phase = newest.phase
-    if waits and (phase not in _AT_ONCE or (phase is m.Phase.ROUND and league.name != newest.name)):
+    if waits and (phase in _WITH_RESULTS or (phase is m.Phase.ROUND and league.name != newest.name)):
         phase = m.Phase.ROUND if shown.phase is m.Phase.BETWEEN else shown.phase
     resumes = shown.phase_but_for_break if phase is m.Phase.BREAK else None
     return {
