@@ -496,7 +496,8 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
             assert f"/players/{name}/hit" in closed, closed
             assert all(topic.startswith(f"/players/{name}/") for topic in closed), closed
     with steps.step("the web front tells browsers of the table, and offers the game that is over"):
-        assert '"state":"over"' in first_line(used, "http://127.0.0.1:8080/events?table=&live=1")  # else it may be a tape
+        shown = first_line(used, "http://127.0.0.1:8080/events?table=&live=1")  # without `live` it may be a tape
+        assert '"state":"over"' in shown, shown[:2000]
         assert "games/" in fetched(used, "http://127.0.0.1:8080/games")
     with steps.step("the server's metrics are on port 9464, and have the game"):
         assert (
