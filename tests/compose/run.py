@@ -497,8 +497,8 @@ def show_the_door(used: Engine, steps: Steps, outside: Outside) -> None:
             assert all(topic.startswith(f"/players/{name}/") for topic in closed), closed
     with steps.step("the web front tells browsers of the table, and offers the game that is over"):
         shown = first_line(used, "http://127.0.0.1:8080/events?table=&live=1")  # without `live` it may be a tape
-        assert '"state":"over"' in shown, shown[:2000]
-        assert "games/" in fetched(used, "http://127.0.0.1:8080/games")
+        assert '"state":"over"' in shown, shown
+        wait_for("the list of games", lambda: "games/" in fetched(used, "http://127.0.0.1:8080/games"), 30)
     with steps.step("the server's metrics are on port 9464, and have the game"):
         assert (
             'salvo_games_total{result="finished",table=""} 1.0'
