@@ -207,6 +207,7 @@ class Connection:
         self._refused_since: float | None = None
         self._random = Random()  # not the module's: a bot may have seeded that
         self._attempt = 0
+        self._warned = False  # that it is not connected
         self._next_attempt = 0.0
         self._handshake_end = 0.0
         self._next_housekeeping = 0.0
@@ -267,7 +268,8 @@ class Connection:
         if reason.is_failure:
             self._refused(reason.value, f"{self.url} refused the connection: {str(reason).lower()}")
             return
-        log.debug("connected to %s", self.url)
+        log.log(logging.WARNING if self._warned else logging.DEBUG, "connected to %s", self.url)
+        self._warned = False
         self.connected = self._was_accepted = True
         self._refused_since = None
         self._connections += 1
@@ -318,10 +320,12 @@ class Connection:
             quiet = self._rivals.undecided or self._newcomer_gives_way
             level = logging.DEBUG if quiet else logging.WARNING
             log.log(level, "lost the connection to %s: closed there", self.url)
+            self._warned = self._warned or not quiet
         else:
             self._rivals.forget()
             if was_connected:
                 log.warning("lost the connection to %s: %s", self.url, str(reason).lower())
+                self._warned = True
 
     def _look_for_rivals(self) -> None:
         """Find out whether another client uses this user."""
@@ -508,6 +512,7 @@ class Connection:
             if not isinstance(error, (ConnectionRefusedError, socket.gaierror)):
                 self._hung_up = not self._connections
             level = logging.WARNING if self._attempt == 1 else logging.DEBUG
+            self._warned = True
             why = getattr(error, "strerror", None) or error
             log.log(level, "cannot reach %s (%s): check the address, or start the server; retrying", self.url, why)
             return min(timeout_seconds, max(0.0, self._next_attempt - time.monotonic()))
