@@ -69,6 +69,7 @@ class Director:
         over: whether the league has ended.
         host: the account's name.
         rules: the ruleset of its tables; empty until it is known.
+        begins: when the first round begins at the latest, epoch ms; 0 while too few teams are there.
     """
 
     def __init__(self, book: LeagueState, host: str, cells: Sequence[str] = ("",)) -> None:
@@ -81,6 +82,7 @@ class Director:
         self.book = book
         self.over = False
         self.rules = ""
+        self.begins = 0
         self.host = host
         self._league = book.league
         self._halls = [place_of(HALL, cell) for cell in cells]
@@ -409,7 +411,7 @@ class Director:
 
     def _draw(self, epoch: float) -> None:
         if self.book.began is None:
-            if not self._may_begin() or not self._halls_were_open() or not self._all_are_known():
+            if not self._may_begin(epoch) or not self._halls_were_open() or not self._all_are_known():
                 return
             self._store(Began(int(epoch)))
         if self._league.format is LeagueFormat.LADDER:
@@ -437,13 +439,13 @@ class Director:
     def _are_enough(self, teams: Sequence[str]) -> bool:
         return len(teams) >= (1 if self.book.filling else 2)
 
-    def _may_begin(self) -> bool:
+    def _may_begin(self, epoch: float) -> bool:
         """Whether all are there, or were waited for long enough."""
         if not self._are_enough(self.teams):
-            self._enough_since = None
+            self._enough_since, self.begins = None, 0
             return False
         if self._enough_since is None:
-            self._enough_since = self._now
+            self._enough_since, self.begins = self._now, round(1000 * (epoch + self._league.wait_seconds))
         if self._is_hurried:
             return True
         invited = set(self._league.teams)

@@ -47,7 +47,13 @@ def play_league(
                 cells.act(output)
         cells.seat(director.seats(), last=director.over)
         shown = league_shown(
-            director.book, director.host, director.rules, time.time(), director.teams, over=director.over
+            director.book,
+            director.host,
+            director.rules,
+            time.time(),
+            director.teams,
+            begins=director.begins,
+            over=director.over,
         )
         cells.report(LEAGUE.write(shown))
         waiting(director.waiting_here, director.busy())

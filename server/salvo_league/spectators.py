@@ -15,10 +15,19 @@ from salvo_league.league_state import LeagueState
 
 #: Teams of the table.
 MOST_ROWS: Final = 64
+#: How much of a match that is on can have been played.
+_NEARLY: Final = 0.9
 
 
 def league_shown(
-    book: LeagueState, host: str, rules: str, epoch: float, here: Sequence[str] = (), *, over: bool
+    book: LeagueState,
+    host: str,
+    rules: str,
+    epoch: float,
+    here: Sequence[str] = (),
+    *,
+    begins: int = 0,
+    over: bool,
 ) -> m.LeagueShown:
     """Return the round, its matches and the table; so many matches as a message has room for.
 
@@ -27,6 +36,7 @@ def league_shown(
         rules: the ruleset of its tables; empty until it is known.
         epoch: seconds since 1970.
         here: the teams that have come, who are the table before the first round.
+        begins: when the first round begins at the latest, epoch ms; 0 while nobody knows.
     """
     rows, matches = book.rows(), _matches(book)
     tables = {line.assigned: place for place, line in book.assigned.items()}
@@ -52,6 +62,7 @@ def league_shown(
         )
         if book.round
         else tuple(m.LeagueStanding(1, team, 0, 0, 0) for team in here[:MOST_ROWS]),
+        begins=0 if book.round else begins,
     )
     while shown.matches and len(LEAGUE.write(shown)) > MAX_REPORT_BYTES:
         shown = replace(shown, matches=shown.matches[:-1])
@@ -75,7 +86,10 @@ def _seconds_left(book: LeagueState, rules: str, matches: Sequence[Match], epoch
         left = book.began + whole - epoch
     else:
         rounds = league.rounds or math.ceil((teams - 1) / (min(league.table_size, teams) - 1))
-        done = sum(len(match.teams) == 1 or match.number in book.results for match in matches)
-        played = book.round - 1 + (done / len(matches) if matches else 0)
-        left = whole * (1 - played / rounds)
+        open_matches = {match.number for match in matches if len(match.teams) > 1} - book.results.keys()
+        on = sum(line.assigned in open_matches for line in book.assigned.values())
+        share = 1 / max(1, len(matches))
+        done = max(0, book.round - 1) + share * (len(matches) - len(open_matches))
+        by_time = (epoch - book.began) / whole * rounds  # moves while the games do that are on, however long they take
+        left = whole * (1 - min(max(done, by_time), done + share * _NEARLY * on) / rounds)
     return 60 * math.ceil(max(0.0, left) / 60)

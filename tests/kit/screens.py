@@ -49,11 +49,12 @@ def _evening(evening: Mapping[str, Any]) -> Facts:
     if not evening.get("name"):
         return facts
     rows = [(row["place"], row["team"], row["points"] / 1000) for row in evening["rows"]]
-    facts |= {"league": evening["name"], "over": bool(evening.get("over")), "league left": _left(evening.get("left"))}
+    facts |= {"league": evening["name"], "over": bool(evening.get("over"))}
+    facts["league left"] = _left(evening.get("left")).removesuffix(" left")
     facts |= rows_of(rows)
     if not evening["round"]:
         facts["here"] = frozenset(team for _, team, _ in rows)
-        facts["missing"] = frozenset(evening.get("missing", ()))
+    facts["missing"] = frozenset(evening.get("missing", ()))
     facts["wins"] = frozenset((row["team"], row["games"], row["wins"]) for row in evening["rows"])
     if evening["round"]:
         facts["round"] = evening["round"]
@@ -223,7 +224,8 @@ return {
     count: one("#roster-count"), games: one("#games h2"),
     roster: all("#roster > li", (each) => ({ name: nameIn(each), told: one(".placed", each) })),
     cards: all("#games .card", card),
-    standings: all("#standings-list > li:not(.heads)", row), standingsOf: one("#standings h2"),
+    standings: all("#standings-list > li:not(.heads, .absent)", row),
+    absent: all("#standings-list > .absent", nameIn), standingsOf: one("#standings h2"),
     tiles: all(".tile", (each) => ({ name: nameIn(each), tag: one(".tag", each), figures: one(".figures", each),
         out: each.classList.contains("out"), lost: each.querySelectorAll(".ships .lost").length })),
     fallen: all("#fallen li", nameIn), state: document.body.dataset.state, cup: one("#end .cup"),
@@ -263,7 +265,7 @@ def hall_read(window: Browser) -> Facts:
         if seen["standingsOf"] == "This evening":
             facts["standings"] = rows
         else:
-            facts |= rows_of(rows) | {"league": seen["standingsOf"]}
+            facts |= rows_of(rows) | {"league": seen["standingsOf"], "missing": frozenset(seen["absent"])}
             if all(len(each) > 3 for each in figures):  # the evening's page has points only
                 facts["wins"] = frozenset((each[1], *map(int, each[3:5])) for each in figures)
     if seen["tiles"]:
@@ -305,7 +307,7 @@ def _games(seen: Mapping[str, Any]) -> Facts:
     """Return what the games of a league's round show: those that are on, what is next, and what was played."""
     if not seen["cards"]:
         return {}
-    facts: Facts = {"league left": next(iter(re.findall(r"[^·]* left$", seen["games"])), "").strip()}
+    facts: Facts = {"league left": next(iter(re.findall(r"([^·]*) to the podium$", seen["games"])), "").strip()}
     if (found := re.match(r"Round (\d+) of (\d+)", seen["games"])) is not None:
         facts |= {"round": int(found[1]), "rounds": int(found[2])}
     matches = []
@@ -406,8 +408,8 @@ def host_read(window: Browser) -> Facts:
         facts.setdefault("phase", "round")
     if (found := re.match(r"(?:break; )?(.+?)(?:: | is over)", line)) is not None:
         facts["league"] = found[1]
-    if (found := re.search(r"[a-z0-9 ]+ left$", line)) is not None:
-        facts["league left"] = found[0].strip()
+    if (found := re.search(r"([a-z0-9 ]+) left$", line)) is not None:
+        facts["league left"] = found[1].strip()
     facts |= _league_lines(seen["league"])
     for table in seen["tables"]:
         facts |= dict(_hosted(table))

@@ -17,12 +17,17 @@ def test_spectators_see_the_round_its_matches_and_the_table_in_which_byes_count(
     seen: list[m.LeagueShown] = []
     while not world.director.over:
         world.run(1)
-        shown = league_shown(world.director.book, "desk", "salvo", world.now, over=world.director.over)
+        director = world.director
+        shown = league_shown(director.book, "desk", "salvo", world.now, begins=director.begins, over=director.over)
         if not seen or shown != seen[-1]:
             seen.append(shown)
     rounds = [shown.round for shown in seen]
     assert rounds == sorted(rounds)
     assert set(rounds) == {0, 1, 2, 3}
+    begins = {shown.begins for shown in seen if not shown.round} - {0}
+    assert len(begins) == 1  # while the teams come
+    assert begins.pop() <= 1000 * world.now
+    assert not any(shown.begins for shown in seen if shown.round)
     second = next(shown for shown in seen if shown.round == 2)
     assert sorted(len(match.teams) for match in second.matches) == [1, 2, 2]  # with a bye
     assert {match.table for shown in seen for match in shown.matches} == {None, "t1", "t2"}
@@ -34,6 +39,16 @@ def test_spectators_see_the_round_its_matches_and_the_table_in_which_byes_count(
     assert all(match.places in ((1, 2), (2, 1)) for match in last.matches if len(match.teams) == 2)
     assert sum(row.points for row in last.rows) == 9_000  # three rounds of two games and a bye
     assert [row.place for row in last.rows] == sorted(row.place for row in last.rows)
+
+
+def test_the_time_left_goes_down_while_a_round_is_played_and_no_further_than_to_its_end() -> None:
+    cup = League(name="cup", rounds=2, table_size=4, tables=("t1",), minutes=10)
+    book = LeagueState(cup, [Began(0), Drawn(1, 1, (tuple("abcd"),)), Assigned(1, "t1", 1, tuple("abcd"))])
+    left = [league_shown(book, "desk", "salvo", now, over=False).left for now in (0, 120, 240, 100_000)]
+    whole = cup.seconds(4, "salvo", 0)
+    assert whole is not None
+    assert [one - other for one, other in zip(left, left[1:], strict=False)][:2] == [120, 120]
+    assert whole / 2 < left[-1] < whole * 0.6
 
 
 def test_a_league_of_two_hundred_fits_into_a_message_of_every_broker() -> None:

@@ -36,8 +36,8 @@ class Contest(Stage):
     """A server with three tables and a host."""
 
     def __init__(self, **given: Any) -> None:
-        roster = [*((name, Role.TEAM) for name in (*TEAMS, "cy")), ("desk", Role.HOST), ("boss", Role.HOST)]
-        register = Register([Account(name, name, role, secret(name)) for name, role in roster])
+        hosts = [Account(name, name, Role.HOST, secret(name)) for name in ("desk", "boss")]
+        register = Register([*_accounts(*TEAMS, "cy"), *hosts])
         super().__init__(TEAMS, register=register, tables=("", "t1", "t2"), **{"play": False} | given)
 
     def report(self, league: m.LeagueShown) -> None:
@@ -353,6 +353,13 @@ def test_nobody_is_missing_once_games_are_on() -> None:
     stage = Stage(TEAMS, register=Register(_accounts(*TEAMS, "cleo")))
     shown = EVENING.read(stage.edge.retained["/game/league"])
     assert (shown.phase, shown.missing) == (Phase.FREE, ())
+
+
+def test_a_team_that_comes_late_to_a_league_is_missing_until_then(contest: Contest) -> None:
+    contest.report(CUP)
+    assert contest.evening.missing == ("cy",)
+    contest.join("cy")
+    assert contest.evening.missing == ()
 
 
 def test_more_missing_teams_than_a_packet_has_room_for_are_not_listed() -> None:

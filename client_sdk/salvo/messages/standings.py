@@ -120,6 +120,7 @@ class LeagueShown(Strict):
         teams: how many have a line, of which ``rows`` has the best.
         left: seconds for what is still to be played, if all answer at once; None where nobody knows.
         matches: of the present round, on a ladder those that are played now.
+        begins: before the first round, when that begins at the latest, epoch ms; 0 while too few teams are there.
     """
 
     by: str = field(default="", metadata=UNLESS_EMPTY)
@@ -131,6 +132,7 @@ class LeagueShown(Strict):
     left: Count | None = None
     matches: tuple[LeagueMatch, ...] = ()
     rows: tuple[LeagueStanding, ...] = ()
+    begins: Count = field(default=0, metadata=UNLESS_EMPTY)
 
 
 class Phase(StrEnum):
@@ -158,7 +160,7 @@ class EveningShown(LeagueShown):
         last: the round after which the host ends the league; 0 for none.
         withdrawn: the teams that the host has taken out of the league.
         badges: of the teams that were listed, at most 64: twelve times the colour, and the emblem, each from 0.
-        missing: during arrivals, teams with an account that were not listed yet, by name.
+        missing: before and while a league is on, teams with an account that were not listed yet, by name.
     """
 
     phase: Phase = Phase.ARRIVALS

@@ -319,7 +319,7 @@ class UncountedGame(_message.Message):
     def __init__(self, table: _Optional[str] = ..., game: _Optional[int] = ..., at: _Optional[float] = ..., by: _Optional[str] = ...) -> None: ...
 
 class Evening(_message.Message):
-    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "phase", "at", "resumes", "silent", "began", "last", "withdrawn", "badges", "missing")
+    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "phase", "at", "resumes", "silent", "began", "last", "withdrawn", "badges", "missing", "begins")
     class BadgesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -345,6 +345,7 @@ class Evening(_message.Message):
     WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
     BADGES_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
+    BEGINS_FIELD_NUMBER: _ClassVar[int]
     by: str
     name: str
     round: int
@@ -363,10 +364,11 @@ class Evening(_message.Message):
     withdrawn: _containers.RepeatedScalarFieldContainer[str]
     badges: _containers.ScalarMap[str, int]
     missing: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[float] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ..., badges: _Optional[_Mapping[str, int]] = ..., missing: _Optional[_Iterable[str]] = ...) -> None: ...
+    begins: float
+    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., phase: _Optional[str] = ..., at: _Optional[float] = ..., resumes: _Optional[str] = ..., silent: bool = ..., began: _Optional[int] = ..., last: _Optional[int] = ..., withdrawn: _Optional[_Iterable[str]] = ..., badges: _Optional[_Mapping[str, int]] = ..., missing: _Optional[_Iterable[str]] = ..., begins: _Optional[float] = ...) -> None: ...
 
 class League(_message.Message):
-    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows")
+    __slots__ = ("by", "name", "round", "rounds", "over", "teams", "left", "matches", "rows", "begins")
     BY_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -376,6 +378,7 @@ class League(_message.Message):
     LEFT_FIELD_NUMBER: _ClassVar[int]
     MATCHES_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
+    BEGINS_FIELD_NUMBER: _ClassVar[int]
     by: str
     name: str
     round: int
@@ -385,7 +388,8 @@ class League(_message.Message):
     left: int
     matches: _containers.RepeatedCompositeFieldContainer[LeagueMatch]
     rows: _containers.RepeatedCompositeFieldContainer[LeagueStanding]
-    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ...) -> None: ...
+    begins: float
+    def __init__(self, by: _Optional[str] = ..., name: _Optional[str] = ..., round: _Optional[int] = ..., rounds: _Optional[int] = ..., over: bool = ..., teams: _Optional[int] = ..., left: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[LeagueMatch, _Mapping]]] = ..., rows: _Optional[_Iterable[_Union[LeagueStanding, _Mapping]]] = ..., begins: _Optional[float] = ...) -> None: ...
 
 class LeagueMatch(_message.Message):
     __slots__ = ("teams", "table", "places")

@@ -193,7 +193,7 @@ class Evening:
 
     def _missing(self, shown: m.EveningShown) -> tuple[str, ...]:
         self._roster = self._of_roster()
-        if shown.phase_but_for_break is not Phase.ARRIVALS:
+        if not (shown.league_runs or shown.phase_but_for_break is Phase.ARRIVALS):
             return ()
         missing = tuple(sorted(self._roster.keys() - shown.badges.keys()))
         return missing if len(shown.badges) + len(missing) <= _MOST_TEAMS else ()

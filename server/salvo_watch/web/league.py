@@ -78,7 +78,8 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Cours
             "resumes": resumes,
             "silent": newest.silent,
             "since": course.since if phase is newest.phase else shown.at,
-            "missing": list(newest.missing) if phase is m.Phase.ARRIVALS else [],
+            "missing": list(newest.missing),
+            "begins": newest.begins,
         },
         "league": _league(league, course.moves(shown), badges) if shown.name else None,
     }
@@ -92,7 +93,9 @@ def _league(league: m.EveningShown, moves: Mapping[str, int], badges: Badges) ->
         "round": league.round,
         "rounds": league.rounds,
         "over": league.over,
-        "left": "" if not league.left else str(TimeLeft(league.left, league.left)),
+        "left": ""
+        if not league.left
+        else f"{str(TimeLeft(league.left, league.left)).removesuffix(' left')} to the podium",
         "matches": [
             {"table": match.table, "places": list(match.places), "teams": _named(match.teams, of)}
             for match in league.matches

@@ -76,7 +76,7 @@ PODIUM_SECONDS: Final = LATEST_SECONDS + PATIENCE_SECONDS
 
 def is_live(fact: str) -> bool:
     """Whether pages of the hall show it at once, also while a tape is to show a result."""
-    return re.match(r"(phase|paused|online|(badge|match of|t\d+)? .*)$", fact) is not None
+    return re.match(r"(phase|paused|online|missing|(badge|match of|t\d+)? .*)$", fact) is not None
 
 
 def differences(read: Mapping[str, Facts]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,20 @@ def test_a_lobby_announces_a_start_only_where_two_fleets_are_complete(
         assert window.run(word, placed) == expected
 
 
+def test_arrivals_count_down_to_the_first_round(window: Browser, rude: tuple[Connection, WebFront]) -> None:
+    connection, web = rude
+    rows = [{"place": 1, "team": name, "points": 0, "games": 0, "wins": 0} for name in ("ann", "bob")]
+    cup = {"name": "cup", "round": 0, "teams": 2, "rows": rows, "matches": [], "at": 1, "phase": "arrivals"}
+    say(connection, "/game/league", cup)
+    say(connection, "/game/state", "lobby")
+    opened(window, web)
+    until(window, says("#headline", "cup begins when the teams are here"))
+    assert window.run("return document.getElementById('clock').hidden")
+    say(connection, "/game/league", {**cup, "begins": 1000 * int(time.time() + 3600)})
+    until(window, says("#clock", "round 1 begins in"))
+    assert text(window, "#left").split(":")[0] in ("59", "60")
+
+
 def test_chances_are_whole_percents_that_add_up_to_100(window: Browser, rude: tuple[Connection, WebFront]) -> None:
     connection, web = rude
     a_game(connection)
@@ -262,6 +277,9 @@ def test_the_page_of_a_team_that_is_not_there_says_so_and_which_there_are_until_
     assert "Waiting" not in window.run("return document.body.innerText")
     opened(window, web, "?team=gone")
     until(window, says("#own-line", "gone is at no table now"))
+    say(connection, "/game/league", {**league, "missing": ["late"]})
+    opened(window, web, "?team=late")
+    until(window, says("#own-line", "late has not come yet; this page follows it once it comes"))
     opened(window, web, "?team=nobody")
     until(window, says("#own-line", "There is no team nobody here"))
     say(connection, "/t9/players/list", ["nobody", *(f"crowd-{number}" for number in range(20))])
@@ -278,6 +296,7 @@ def test_the_page_of_an_evening_has_all_games_the_table_and_a_card_in_a_break(
     rows = [{"place": 1, "team": name, "points": 1000, "games": 1, "wins": 1} for name in ("ann", "bob", "cy", "dan")]
     matches = [{"teams": ["ann", "bob"], "table": "t1"}, {"teams": ["cy", "dan"], "table": None, "places": [2, 1]}]
     cup = {"name": "cup", "round": 2, "rounds": 3, "teams": 4, "rows": rows, "matches": matches, "at": 1}
+    cup |= {"left": 600, "missing": ["eve"]}
     say(connection, "/game/league", {**cup, "phase": "round"})
     say(connection, "/game/state", "lobby")
     a_public_game(connection, "/t1", "ann", "bob")
@@ -285,7 +304,9 @@ def test_the_page_of_an_evening_has_all_games_the_table_and_a_card_in_a_break(
     until(window, says("#games .turn li.fires", "ann"))
     assert text(window, "#games .card.over").split() == ["Played", "1.", "dan", "2.", "cy"]
     assert text(window, "#next") == "Next: round 3 of 3, when these games are over"
-    assert window.run("return document.querySelectorAll('#standings-list .team').length") == 4
+    assert window.run("return document.querySelectorAll('#standings-list .team').length") == 5
+    assert text(window, "#standings-list .absent") == "eve not here yet"
+    assert text(window, "#games h2") == "about 10 minutes to the podium"
     host = {"by": "desk", "do": "pause", "text": "Pizza is here", "paused": True}
     say(connection, "/game/hosted", host)
     say(connection, "/game/league", {**cup, "phase": "break", "resumes": "round"})

@@ -2,7 +2,7 @@
 
 import { fill, find, fit, say, show } from "./dom.js";
 import { picture, pieces } from "./state.js";
-import { atZero, inLeague, progress, spoken, told } from "./words.js";
+import { atZero, awaited, inLeague, progress, spoken, told } from "./words.js";
 
 const FRESH_MS = 4000; // a salvo is the headline for that long, then who is to fire
 const SPOKEN_MS = 4000;
@@ -50,12 +50,20 @@ function announce(text) {
 }
 
 function setClock() {
-  const { state, turn, lobby, players, rules } = picture;
-  const word = state === "lobby" ? atZero(players, rules.fleet.length) : "left to fire";
-  const left = inLeague(picture) || !word ? null : state === "turn" && turn && !turn.fired ? turn.left_ms : state === "lobby" && lobby ? lobby.left_ms : null;
+  const { state, turn } = picture;
+  const { word, left } = clock();
   ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
   say(find("clockword"), word);
   tick();
+}
+
+// What the clock counts down to, and in how many milliseconds; null where it counts nothing.
+function clock() {
+  const { state, turn, lobby, evening } = picture;
+  if (state === "turn") return { word: "left to fire", left: turn && !turn.fired ? turn.left_ms : null };
+  if (awaited(picture)) return { word: "round 1 begins in", left: evening.begins > Date.now() ? evening.begins - Date.now() : null };
+  const word = state === "lobby" && !inLeague(picture) && atZero(picture);
+  return { word: word || "", left: word && lobby ? lobby.left_ms : null };
 }
 
 function tick() {

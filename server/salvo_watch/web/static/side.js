@@ -38,17 +38,20 @@ export function drawSide() {
     }),
   );
   const shown = standings.slice(0, ROWS);
-  const halves = ofEvening() && inTheMiddle() !== "games" && shown.length > LINES ? 2 : 1;
+  const absent = league?.rows.length && shown.length ? picture.evening.missing.slice(0, ROWS - shown.length) : [];
+  const lines = shown.length + absent.length;
+  const halves = ofEvening() && inTheMiddle() !== "games" && lines > LINES ? 2 : 1;
   const { style } = document.querySelector(".side");
   style.setProperty("--columns", halves);
-  style.setProperty("--rows", Math.ceil(shown.length / halves) + (ofEvening() ? 0 : 1)); // with the heads
-  fill(find("standings-list"), JSON.stringify([shown, mine]), () => [
+  style.setProperty("--rows", Math.ceil(lines / halves) + (ofEvening() ? 0 : 1)); // with the heads
+  fill(find("standings-list"), JSON.stringify([shown, mine, absent]), () => [
     ...(shown.length ? [columnHeads("", "", "Team", "Points", "Games", league ? "Won" : "Hits")] : []),
     ...shown.map((row) => {
       const figures = [Number(row.points.toFixed(2)), row.games, "wins" in row ? row.wins : row.shots ? `${Math.round((100 * row.hits) / row.shots)} %` : ""];
       const team = make("span", `team ${colourOf(row)}`, badge(row), nameOf(row.name));
       return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(row.place)), move(row.moved), team, ...figures.map((figure) => make("span", "", String(figure))));
     }),
+    ...absent.map((name) => make("li", "absent", make("span", "place"), move(0), make("span", "team", nameOf(name)), make("span", "", "not here yet"))),
   ]);
   fill(find("chat-list"), JSON.stringify(chat), () =>
     [...chat].reverse().map(({ from, text }) => {

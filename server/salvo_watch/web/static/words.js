@@ -111,7 +111,8 @@ function waiting(players, ships, lobby) {
 }
 
 // What happens when a lobby's clock is at zero: a game takes two fleets; where only teams are missing, nothing does.
-export function atZero(players, ships) {
+export function atZero({ players, rules }) {
+  const ships = rules.fleet.length;
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   if (complete > 1) return "the game starts in";
   return complete < players.length ? "left to place ships" : "";
@@ -159,7 +160,8 @@ export function progress(picture) {
 }
 
 // What the page of a team says that is in no list.
-function noTeam(name, names) {
+function noTeam(name, names, missing) {
+  if (missing.includes(name)) return [team(name), " has not come yet; this page follows it once it comes"];
   const others = names.length > FEW_NAMES ? [`, but ${names.length} others`] : names.length ? [", but ", ...joined(names)] : [];
   return ["There is no team ", team(name), " here", ...others, "; this page follows it once it comes"];
 }
@@ -172,7 +174,7 @@ export function ownLine(picture, name, missed, seated) {
     const { standings } = picture;
     const listed = [...standings, ...(league ? [...league.rows, ...league.matches.flatMap(({ teams }) => teams)] : [])];
     const names = [...new Set([...seated, ...[...players, ...listed].map((each) => each.name)])].sort();
-    return names.includes(name) ? [team(name), " is at no table now; this page follows it to its next game"] : noTeam(name, names);
+    return names.includes(name) ? [team(name), " is at no table now; this page follows it to its next game"] : noTeam(name, names, evening.missing);
   }
   const rivals = players.filter((other) => other !== player && !other.out).map((other) => other.name);
   const against = rivals.length > MANY ? ` against ${rivals.length} teams` : rivals.length ? [" against ", ...joined(rivals)] : "";
