@@ -221,7 +221,7 @@ const row = (each) => ({ place: one(".place", each), name: nameIn(each), figures
 return {
     teams, trouble: one("#trouble"), host: one("#host"), own: one("#own-line"), of: one("#of"), game: one("#game"),
     table: document.querySelector("#table").value, headline: one("#headline"), progress: one("#progress"),
-    count: one("#roster-count"), games: one("#games h2"),
+    count: one("#roster-count"), games: one("#games h2"), next: one("#next"),
     roster: all("#roster > li", (each) => ({ name: nameIn(each), told: one(".placed", each) })),
     cards: all("#games .card", card),
     standings: all("#standings-list > li:not(.heads, .absent)", row),
@@ -307,7 +307,7 @@ def _games(seen: Mapping[str, Any]) -> Facts:
     """Return what the games of a league's round show: those that are on, what is next, and what was played."""
     if not seen["cards"]:
         return {}
-    facts: Facts = {"league left": next(iter(re.findall(r"([^·]*) to the podium$", seen["games"])), "").strip()}
+    facts: Facts = {"league left": next(iter(re.findall(r"Podium in (.*)$", seen["next"])), "")}
     if (found := re.match(r"Round (\d+) of (\d+)", seen["games"])) is not None:
         facts |= {"round": int(found[1]), "rounds": int(found[2])}
     matches = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from league.league_model import World
 from salvo import messages as m
 from salvo.codec.announcements import LEAGUE, MAX_REPORT_BYTES
@@ -47,7 +49,7 @@ def test_the_time_left_goes_down_while_a_round_is_played_and_no_further_than_to_
     left = [league_shown(book, "desk", "salvo", now, over=False).left for now in (0, 120, 240, 100_000)]
     whole = cup.seconds(4, "salvo", 0)
     assert whole is not None
-    assert [one - other for one, other in zip(left, left[1:], strict=False)][:2] == [120, 120]
+    assert [one - other for one, other in pairwise(left)][:2] == [120, 120]
     assert whole / 2 < left[-1] < whole * 0.6
 
 

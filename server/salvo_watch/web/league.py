@@ -93,9 +93,7 @@ def _league(league: m.EveningShown, moves: Mapping[str, int], badges: Badges) ->
         "round": league.round,
         "rounds": league.rounds,
         "over": league.over,
-        "left": ""
-        if not league.left
-        else f"{str(TimeLeft(league.left, league.left)).removesuffix(' left')} to the podium",
+        "left": "" if not league.left else str(TimeLeft(league.left, league.left)).removesuffix(" left"),
         "matches": [
             {"table": match.table, "places": list(match.places), "teams": _named(match.teams, of)}
             for match in league.matches

@@ -31,10 +31,11 @@ function games() {
 }
 
 function nextWords() {
-  const { round, rounds } = picture.league;
+  const { round, rounds, left } = picture.league;
   const last = rounds && round >= rounds;
   const what = last ? "the final table" : `round ${round + 1}${rounds ? ` of ${rounds}` : ""}`;
-  return `Next: ${what}${picture.evening.phase === "between" ? "" : ", when these games are over"}`;
+  const podium = left ? `. Podium in ${left}` : "";
+  return `Next: ${what}${picture.evening.phase === "between" ? "" : ", when these games are over"}${podium}`;
 }
 
 export function drawGames() {
@@ -48,13 +49,13 @@ export function drawGames() {
   const large = middle === "games";
   const home = large || narrow.matches ? find("boards") : side;
   if (section.parentElement !== home) home[home === side ? "prepend" : "append"](section);
-  const { rows, left } = picture.league;
+  const { rows } = picture.league;
   const most = Math.max(1, ...all.map(({ players }) => players.length));
   const columns = narrow.matches ? 1 : large ? Math.min(4, Math.ceil(Math.sqrt(all.length))) : all.length * most > LINES ? 2 : 1;
   section.style.setProperty("--columns", columns);
   section.style.setProperty("--lines", Math.ceil(all.length / columns) * (most + 1.5));
   find("standings-list").classList.toggle("moved", rows.some(({ moved }) => moved));
-  say(section.querySelector("h2"), [large ? "" : inRound(picture).replace(/^ in r/, "R"), left].filter(Boolean).join(" · "));
+  say(section.querySelector("h2"), large ? "" : inRound(picture).replace(/^ in r/, "R"));
   const list = find("games-list");
   while (list.children.length > all.length) list.lastChild.remove();
   all.forEach((game, index) => {

@@ -59,10 +59,10 @@ function setClock() {
 
 // What the clock counts down to, and in how many milliseconds; null where it counts nothing.
 function clock() {
-  const { state, turn, lobby, evening } = picture;
+  const { state, turn, lobby, evening, players, rules } = picture;
   if (state === "turn") return { word: "left to fire", left: turn && !turn.fired ? turn.left_ms : null };
   if (awaited(picture)) return { word: "round 1 begins in", left: evening.begins > Date.now() ? evening.begins - Date.now() : null };
-  const word = state === "lobby" && !inLeague(picture) && atZero(picture);
+  const word = state === "lobby" && !inLeague(picture) && atZero(players, rules.fleet.length);
   return { word: word || "", left: word && lobby ? lobby.left_ms : null };
 }
 

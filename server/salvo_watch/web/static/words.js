@@ -111,8 +111,7 @@ function waiting(players, ships, lobby) {
 }
 
 // What happens when a lobby's clock is at zero: a game takes two fleets; where only teams are missing, nothing does.
-export function atZero({ players, rules }) {
-  const ships = rules.fleet.length;
+export function atZero(players, ships) {
   const complete = players.filter(({ placed }) => (placed ?? 0) >= ships).length;
   if (complete > 1) return "the game starts in";
   return complete < players.length ? "left to place ships" : "";
