@@ -115,7 +115,7 @@ def site_list(
         badges,
         style=style,
         policy=policy(style, script),
-        title=leagues[0].name if leagues else TITLE,
+        title=leagues[0].name if len(leagues) == 1 else TITLE,
         links=[],
         leagues=[
             (league, _podium(league), _rows(league), badges.of(row.team for row in league.rows)) for league in leagues

@@ -150,6 +150,7 @@ ELSEWHERE = {
         "tests/watch/live/test_web_through_a_cache.py",
         '"--json", "--public"',
     ),
+    "pipx install '.[server]'": ("tests/release/environments.py", '"install"'),
     'salvo evening cup --teams 12 --hours 2 --name "Hack Night Cup"': (
         "tests/whole/live/test_readme.py",
         "test_the_guides_contest_is_the_file_that_its_command_writes",
