@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -31,9 +32,11 @@ from salvo_lab.bots import admiral
 from salvo_lab.bots.admiral import Admiral
 from salvo_lab.bots.clues import clues, is_alone, mask_of
 from salvo_lab.bots.density import Density
+from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.meanfield import MeanField
 from salvo_lab.bots.posterior import Candidates
 from salvo_lab.bots.random_bot import RandomBot
+from salvo_lab.solo import clear, summary
 
 
 def ships(*lengths: int) -> tuple[ShipClass, ...]:
@@ -53,6 +56,8 @@ ODD_BOOKS = [
     replace(STREAK, name="pond", grid=Grid(8, 6), fleet=ships(3, 1)),
     replace(XBS, name="race", grid=Grid(6, 8), goal=9),
 ]
+#: From weak to strong, by what they need to clear a board.
+RUNGS = {"random": RandomBot, "hunter": Hunter, "density": Density, "admiral": Admiral}
 
 
 def small(book: RuleBook) -> RuleBook:
@@ -119,6 +124,33 @@ def test_density_and_mean_field_play_every_book_to_its_end(book: RuleBook) -> No
     """The arena refuses what is not legal; what the admiral fires is seen below."""
     bots = {"density": Density(), "meanfield": MeanField()}
     assert arena.play(bots, seed=4, book=book).turns > 0
+
+
+def shots_of(rung: str, book: RuleBook, boards: int) -> list[int]:
+    """Return the shots that a rung needs for each of the same boards."""
+    return [clear(RUNGS[rung], board, seed="rungs", book=book).shots for board in range(1, boards + 1)]
+
+
+def check_rungs(book: RuleBook, rungs: Sequence[str], boards: int) -> None:
+    """No rung needs more shots than a weaker one: by twice the error of the mean difference on the same boards."""
+    shots = {rung: shots_of(rung, book, boards) for rung in rungs}
+    for weaker, stronger in pairwise(rungs):
+        more = [one - other for one, other in zip(shots[stronger], shots[weaker], strict=True)]
+        found = summary(more)
+        assert found.mean <= 2 * found.error, (weaker, stronger, book.name, found.mean, found.error)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("book", [*BOOKS.values(), *ODD_BOOKS], ids=lambda book: book.name)
+def test_density_is_no_worse_than_the_hunter_and_the_hunter_than_random(book: RuleBook) -> None:
+    check_rungs(book, ["random", "hunter", "density"], 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("book", [*BOOKS.values(), *ODD_BOOKS], ids=lambda book: book.name)
+def test_no_rung_is_worse_than_a_weaker_one_by_any_rules(book: RuleBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    check_rungs(book, list(RUNGS), 60)
 
 
 @EVERY_BOOK

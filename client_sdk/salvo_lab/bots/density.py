@@ -43,13 +43,16 @@ class Density(Hunter):
         sea, known = chart(view.rules), clues(view, target)
         struck, water, suspicion = _summary(known)
         sunk = {ship for clue in known for ship in clue.sunk}
-        if view.rules.sinkings is Sinkings.TOLD:
+        told = view.rules.sinkings is Sinkings.TOLD
+        if told:
             struck, water = _without_sunk(sea, known, struck, water)
         density = [0.0] * sea.size
         for ship, length in enumerate(sea.lengths):
             if ship not in sunk:
                 for placement in sea.places[length]:
-                    if not placement & water:
+                    # A ship does not lie beside a hit on another one; where sinkings are told, that gains nothing.
+                    beside = 0 if told else sea.margin[placement] & ~placement & struck
+                    if not placement & water and not beside:
                         weight = _HIT_WEIGHT ** (placement & struck).bit_count()
                         for cell in sea.cells[placement]:
                             weight *= suspicion.get(cell, 1.0)
