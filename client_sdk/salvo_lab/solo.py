@@ -17,7 +17,8 @@ from typing import Any, Final, NamedTuple
 from salvo.adapter import Adapter, closing, made, method, replace
 from salvo.errors import BotError
 from salvo.player import Bot
-from salvo.rules import SALVO, Fleet, RuleBook
+from salvo.rules import SALVO, Fleet, RuleBook, generator
+from salvo.rules.fleet import fleet_ship_by_ship
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.arena import Failure
@@ -87,12 +88,17 @@ def clear(
 
 @dataclass(frozen=True, slots=True)
 class Boards(Run[Cleared]):
-    """What is the same for all boards; a board that is not cleared is a failure of its game, whose number it has."""
+    """What is the same for all boards; a board that is not cleared is a failure of its game, whose number it has.
+
+    Attributes:
+        ship_by_ship: whether fleets are drawn so, instead of evenly from all legal layouts.
+    """
 
     bots: Mapping[str, str | type[Bot]]
     seed: str
     book: RuleBook
     strict: bool = False
+    ship_by_ship: bool = False
 
     def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[Cleared]:
         """Return what clears the boards."""
@@ -111,7 +117,11 @@ class _Clearing(Player[Cleared]):
     def _play(self, game: int, batch: Batch[Cleared]) -> Cleared:
         [(name, kind)] = self._kinds.items()
         try:
-            return clear(lambda: made(kind), game, seed=self._boards.seed, book=self._boards.book)
+            seed, book = self._boards.seed, self._boards.book
+            fleet = None
+            if self._boards.ship_by_ship:
+                fleet = fleet_ship_by_ship(book, generator(seed, "ship by ship", game))
+            return clear(lambda: made(kind), game, seed=seed, book=book, fleet=fleet)
         except BotError as error:
             batch.failures.append(Failure(name, game, 0, error.code, error.text, error.trace))
             return Cleared(game, 0, 0, [])

@@ -16,7 +16,6 @@ from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import Integer, progress_bar
 from salvo.errors import BotError
 from salvo.programs.linux import cores
-from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo_lab.commands.failures import repeated_by
 from salvo_lab.commands.on_hosts import connected, hosts
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 @click.argument("bot")
 @click.option("--boards", type=Integer(min=1), default=200, help="How many boards.")
 @click.option("--seed", default="0", help="Seed of the boards and of the bot.")
+@click.option("--ship-by-ship", is_flag=True, help="Draw each ship where it still fits, not whole fleets evenly.")
 @RULES
 @JOBS
 @hosts
@@ -43,6 +43,7 @@ def solo(
     bot: str,
     boards: int,
     seed: str,
+    ship_by_ship: bool,
     rules: str,
     jobs: int | None,
     scheduler: str | None,
@@ -56,19 +57,18 @@ def solo(
     """
     book = load_book(rules)
     cluster = ctx.with_resource(connected(scheduler, tls))
-    more = ["--rules", rules] if rules != "salvo" else []
+    more = [*(["--ship-by-ship"] if ship_by_ship else []), *(["--rules", rules] if rules != "salvo" else [])]
     again = shlex.join(["salvo", "solo", bot, "--boards", str(boards), "--seed", seed, *more])
+    run = Boards({SHOOTER: bot}, seed, book, ship_by_ship=ship_by_ship)
     with repeated_by(again):
-        cleared = list(
-            _with_progress(clear_all(bot, range(1, boards + 1), seed, book, jobs, cluster), boards, plain=as_json)
-        )
+        cleared = list(_with_progress(clear_all(run, range(1, boards + 1), jobs, cluster), boards, plain=as_json))
     if trouble := next((board.trouble for board in cleared if board.trouble), ""):
         click.echo(f"warning: {trouble}", err=True)
     salvos, fired = summary([board.salvos for board in cleared]), summary([board.shots for board in cleared])
     seconds = [second for one in cleared for second in one.seconds]
     mean_ms, worst_ms = 1000 * sum(seconds) / len(seconds), 1000 * max(seconds)
     if as_json:
-        record = {"bot": bot, "boards": boards, "seed": seed, "rules": book.name}
+        record = {"bot": bot, "boards": boards, "seed": seed, "ship_by_ship": ship_by_ship, "rules": book.name}
         figures = {"salvos": asdict(salvos), "shots": asdict(fired)}
         click.echo(json.dumps({**record, **figures, "ms": {"mean": round(mean_ms, 3), "worst": round(worst_ms, 3)}}))
         return
@@ -82,17 +82,15 @@ def solo(
     click.echo(f"again:  {again}")
 
 
-def clear_all(
-    bot: str, boards: range, seed: str, book: RuleBook, jobs: int | None, cluster: Cluster | None
-) -> Generator[Cleared, None, None]:
+def clear_all(run: Boards, boards: range, jobs: int | None, cluster: Cluster | None) -> Generator[Cleared, None, None]:
     """Clear the boards of these numbers, in their order, on the hosts of a cluster or on processes here.
 
     Raises:
         BotError: of the first board that fails, as :func:`salvo_lab.solo.clear`; ``bad_bot``; ``bot_crashed``: the bot
             ended its process.
     """
-    run = Boards({SHOOTER: bot}, seed, book)
-    for batch in played(run, [bot], boards, jobs=cores() if jobs is None else jobs, cluster=cluster):
+    written = [str(bot) for bot in run.bots.values()]
+    for batch in played(run, written, boards, jobs=cores() if jobs is None else jobs, cluster=cluster):
         failures = {failure.game: failure for failure in batch.failures}
         for cleared in batch.rows:
             if (failed := failures.get(cleared.board)) is not None:
