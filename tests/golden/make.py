@@ -21,6 +21,7 @@ from salvo.player import Bot
 from salvo.rules import (
     ALTERNATE,
     APART,
+    POMCP,
     SALVO,
     SCATTERED,
     SMACKDOWN,
@@ -105,7 +106,7 @@ PLANS = (
     ),
     *(
         Plan(f"{book.name}-{players}-{n}", players, f"{book.name}-{players}-{n}", n / 20, book=book, closed=n == 2)
-        for book in (SMACKDOWN, XBS, STREAK, ALTERNATE, SPACED, STANDARD, APART, SCATTERED)
+        for book in (SMACKDOWN, XBS, STREAK, ALTERNATE, SPACED, STANDARD, APART, SCATTERED, POMCP)
         for players, n in ((2, 1), (2, 2), (4, 1))
     ),
     *(
@@ -119,6 +120,7 @@ PLANS = (
             (STANDARD, 1),
             (APART, 1),
             (SCATTERED, 1),
+            (POMCP, 1),
         )
     ),
     Plan("smackdown-2-tie", 2, "tie-115", book=SMACKDOWN, bots=("random",)),

@@ -58,6 +58,7 @@ def test_the_fleets_are_those_of_the_specifications() -> None:
         "standard": [5, 4, 3, 3, 2],
         "apart": [5, 4, 3, 3, 2],
         "scattered": [5, 4, 3, 2, 2],
+        "pomcp": [6, 5, 4, 3, 2],
     }
     assert {book.grid for book in BOOKS.values()} == {Grid(10, 10)}
     assert (XBS.goal, replace(XBS, goal=1).goal) == (17, 1)

@@ -6,7 +6,7 @@ row by row from 0; people and the wire count from 1 (SALVO-GAME-2).
 
 from salvo.rules.board import Grid, Orientation, Placement, ShipClass, Spacing, UnplayableBook
 from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Salvo, Shots, Sinkings, Starter, Targets
-from salvo.rules.books import ALTERNATE, APART, BOOKS, SALVO, SCATTERED, SMACKDOWN, SPACED, STANDARD, STREAK, XBS
+from salvo.rules.books import ALTERNATE, APART, BOOKS, POMCP, SALVO, SCATTERED, SMACKDOWN, SPACED, STANDARD, STREAK, XBS
 from salvo.rules.fleet import Fleet, check_placement, check_room, random_fleet
 from salvo.rules.randomness import draw, generator, own_seed, sample
 
@@ -14,6 +14,7 @@ __all__ = [
     "ALTERNATE",
     "APART",
     "BOOKS",
+    "POMCP",
     "SALVO",
     "SCATTERED",
     "SMACKDOWN",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from salvo.rules.book import RuleBook
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.apart import APART
+from salvo.rules.books.pomcp import POMCP
 from salvo.rules.books.salvo import SALVO
 from salvo.rules.books.scattered import SCATTERED
 from salvo.rules.books.smackdown import SMACKDOWN
@@ -15,7 +16,19 @@ from salvo.rules.books.xbs import XBS
 
 #: By the name that ``--rules`` takes; the first one is played when none is named.
 BOOKS: dict[str, RuleBook] = {
-    book.name: book for book in (SALVO, SMACKDOWN, XBS, STREAK, ALTERNATE, SPACED, STANDARD, APART, SCATTERED)
+    book.name: book for book in (SALVO, SMACKDOWN, XBS, STREAK, ALTERNATE, SPACED, STANDARD, APART, SCATTERED, POMCP)
 }
 
-__all__ = ["ALTERNATE", "APART", "BOOKS", "SALVO", "SCATTERED", "SMACKDOWN", "SPACED", "STANDARD", "STREAK", "XBS"]
+__all__ = [
+    "ALTERNATE",
+    "APART",
+    "BOOKS",
+    "POMCP",
+    "SALVO",
+    "SCATTERED",
+    "SMACKDOWN",
+    "SPACED",
+    "STANDARD",
+    "STREAK",
+    "XBS",
+]
