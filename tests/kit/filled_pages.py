@@ -7,6 +7,7 @@ are served as their commands serve them; other pages are files as commands write
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -359,7 +360,8 @@ def arrivals(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
     front = room.front()
     here = names[: -(len(names) // 3)]
     room.say(*opened(), m.PlayersListed(tuple(here)))
-    room.say(league(here, Phase.ARRIVALS, 0, missing=tuple(names[len(here) :])))
+    begins = round(1000 * (time.time() + 3599))
+    room.say(league(here, Phase.ARRIVALS, 0, missing=tuple(names[len(here) :]), begins=begins))
     return [
         Page("hall", at(front.url, f"{_ROSTER} && {says(names[-1])}")),
         Page("sdk", at(f"{front.url}sdk")),

@@ -285,7 +285,7 @@ def _words(seen: Mapping[str, Any]) -> Facts:
         if (found := re.match(r"(?:There is a b|B)reak(?: in round (\d+)(?: of (\d+))?)?(?::|$)", line)) is not None:
             of = {"round": int(found[1]), "rounds": found[2] and int(found[2])} if found[1] else {}
             return {"phase": "break", "paused": True} | of
-    if (found := re.fullmatch(r"Round (\d+)(?: of (\d+))?", words)) is not None:
+    if (found := re.fullmatch(r"Round (\d+)(?: of (\d+))?(?: is over)?", words)) is not None:
         return {"round": int(found[1]), "rounds": int(found[2]), "paused": False}
     if (found := re.fullmatch(r"(.+) begins when the teams are here", words)) is not None:
         return {"phase": "arrivals", "league": found[1]}

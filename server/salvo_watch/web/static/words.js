@@ -135,7 +135,7 @@ function eveningWords(picture) {
   if (evening.phase === "over") return ["The evening is over"];
   if (awaited(picture)) return [`${plain(league.name)} begins when the teams are here`];
   if (!inLeague(picture)) return null;
-  return [`Round ${league.round}${league.rounds ? ` of ${league.rounds}` : ""}`];
+  return [`Round ${league.round}${league.rounds ? ` of ${league.rounds}` : ""}${evening.phase === "between" ? " is over" : ""}`];
 }
 
 // Who has won a league, and by how many points.
