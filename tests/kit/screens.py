@@ -221,11 +221,12 @@ const row = (each) => ({ place: one(".place", each), name: nameIn(each), figures
 return {
     teams, trouble: one("#trouble"), host: one("#host"), own: one("#own-line"), of: one("#of"), game: one("#game"),
     table: document.querySelector("#table").value, headline: one("#headline"), progress: one("#progress"),
-    count: one("#roster-count"), games: one("#games h2"), next: one("#next"),
+    count: one("#roster-count"), games: one("#games h2"),
     roster: all("#roster > li", (each) => ({ name: nameIn(each), told: one(".placed", each) })),
     cards: all("#games .card", card),
     standings: all("#standings-list > li:not(.heads, .absent)", row),
-    absent: all("#standings-list > .absent", nameIn), standingsOf: one("#standings h2"),
+    absent: all("#standings-list > .absent", (each) => (text(each).includes("not here yet") ? nameIn(each) : "")),
+    standingsOf: one("#standings h2"),
     tiles: all(".tile", (each) => ({ name: nameIn(each), tag: one(".tag", each), figures: one(".figures", each),
         out: each.classList.contains("out"), lost: each.querySelectorAll(".ships .lost").length })),
     fallen: all("#fallen li", nameIn), state: document.body.dataset.state, cup: one("#end .cup"),
@@ -265,7 +266,7 @@ def hall_read(window: Browser) -> Facts:
         if seen["standingsOf"] == "This evening":
             facts["standings"] = rows
         else:
-            facts |= rows_of(rows) | {"league": seen["standingsOf"], "missing": frozenset(seen["absent"])}
+            facts |= rows_of(rows) | {"league": seen["standingsOf"], "missing": frozenset(filter(None, seen["absent"]))}
             if all(len(each) > 3 for each in figures):  # the evening's page has points only
                 facts["wins"] = frozenset((each[1], *map(int, each[3:5])) for each in figures)
     if seen["tiles"]:
@@ -287,7 +288,7 @@ def _words(seen: Mapping[str, Any]) -> Facts:
             return {"phase": "break", "paused": True} | of
     if (found := re.fullmatch(r"Round (\d+)(?: of (\d+))?(?: is over)?", words)) is not None:
         return {"round": int(found[1]), "rounds": int(found[2]), "paused": False}
-    if (found := re.fullmatch(r"(.+) begins when the teams are here", words)) is not None:
+    if (found := re.fullmatch(r"(.+) (?:begins soon|waits for its teams)", words)) is not None:
         return {"phase": "arrivals", "league": found[1]}
     return {}
 
@@ -307,7 +308,7 @@ def _games(seen: Mapping[str, Any]) -> Facts:
     """Return what the games of a league's round show: those that are on, what is next, and what was played."""
     if not seen["cards"]:
         return {}
-    facts: Facts = {"league left": next(iter(re.findall(r"Podium in (.*)$", seen["next"])), "")}
+    facts: Facts = {}
     if (found := re.match(r"Round (\d+) of (\d+)", seen["games"])) is not None:
         facts |= {"round": int(found[1]), "rounds": int(found[2])}
     matches = []

@@ -91,7 +91,7 @@ def test_a_league_is_shown_at_every_table_once_the_wall_has_run_its_best_tape(fr
     assert [row["name"] for row in front.picture("t1")["league"]["rows"]] == ["ann"]
     front.loop.run_to(LATEST_SECONDS)
     shown = front.picture("t1")["league"]
-    assert (shown["round"], shown["rounds"], shown["left"]) == (2, 3, "about 10 minutes")
+    assert (shown["round"], shown["rounds"], shown["left"]) == (2, 3, "about 12 minutes")
     assert [[team["name"] for team in match["teams"]] for match in shown["matches"]] == [["ann", "bob"], ["cy"]]
     assert [(row["place"], row["name"], row["points"]) for row in shown["rows"]] == [(1, "bob", 2.5)]
     assert shown["rows"][0]["emblem"] == shown["matches"][0]["teams"][1]["emblem"]

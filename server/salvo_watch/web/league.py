@@ -9,6 +9,7 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo.badges import Badge, Badges
 from salvo_server.game_lengths import TimeLeft
+from salvo_watch.web.stage import LATEST_SECONDS
 
 #: Phases that give results away, so that they wait for the tapes of their games.
 _WITH_RESULTS: Final = (m.Phase.BETWEEN, m.Phase.FINAL)
@@ -80,20 +81,31 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Cours
             "since": course.since if phase is newest.phase else shown.at,
             "missing": list(newest.missing),
             "begins": newest.begins,
+            "waits": waits and all(match.places or len(match.teams) < 2 for match in newest.matches),
+            "late": _late(newest),
         },
         "league": _league(league, course.moves(shown), badges) if shown.name else None,
     }
 
 
+def _late(newest: m.EveningShown) -> list[str]:
+    """Return the teams that have come after the round that is on was drawn."""
+    if not newest.league_runs or not newest.round:
+        return []
+    playing = {row.team for row in newest.rows}.union(newest.withdrawn, *(match.teams for match in newest.matches))
+    return sorted(newest.badges.keys() - playing)
+
+
 def _league(league: m.EveningShown, moves: Mapping[str, int], badges: Badges) -> dict[str, Any]:
     names = {row.team for row in league.rows}.union(*(match.teams for match in league.matches))
     of = badges.of(names)
+    left = (league.left or 0) + LATEST_SECONDS  # until the last tapes have run
     return {
         "name": league.name,
         "round": league.round,
         "rounds": league.rounds,
         "over": league.over,
-        "left": "" if not league.left else str(TimeLeft(league.left, league.left)).removesuffix(" left"),
+        "left": "" if not league.left else str(TimeLeft(left, left)).removesuffix(" left"),
         "matches": [
             {"table": match.table, "places": list(match.places), "teams": _named(match.teams, of)}
             for match in league.matches

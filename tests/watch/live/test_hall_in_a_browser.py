@@ -207,7 +207,7 @@ def test_arrivals_count_down_to_the_first_round(window: Browser, rude: tuple[Con
     say(connection, "/game/league", cup)
     say(connection, "/game/state", "lobby")
     opened(window, web)
-    until(window, says("#headline", "cup begins when the teams are here"))
+    until(window, says("#headline", "cup waits for its teams"))
     assert window.run("return document.getElementById('clock').hidden")
     say(connection, "/game/league", {**cup, "begins": 1000 * int(time.time() + 3600)})
     until(window, "!document.getElementById('clock').hidden")
@@ -278,6 +278,9 @@ def test_the_page_of_a_team_that_is_not_there_says_so_and_which_there_are_until_
     assert "Waiting" not in window.run("return document.body.innerText")
     opened(window, web, "?team=gone")
     until(window, says("#own-line", "gone is at no table now"))
+    of = "gameOf({ table: '', game: 5, tape: { table: arguments[0] } })"
+    game = f"return import('./static/state.js').then(({{ gameOf }}) => {of})"
+    assert window.run(game, "t1") != window.run(game, "t3")  # games of two tables may have one number
     say(connection, "/game/league", {**league, "missing": ["late"]})
     opened(window, web, "?team=late")
     until(window, says("#own-line", "late has not come yet; this page follows it once it comes"))
@@ -297,16 +300,17 @@ def test_the_page_of_an_evening_has_all_games_the_table_and_a_card_in_a_break(
     rows = [{"place": 1, "team": name, "points": 1000, "games": 1, "wins": 1} for name in ("ann", "bob", "cy", "dan")]
     matches = [{"teams": ["ann", "bob"], "table": "t1"}, {"teams": ["cy", "dan"], "table": None, "places": [2, 1]}]
     cup = {"name": "cup", "round": 2, "rounds": 3, "teams": 4, "rows": rows, "matches": matches, "at": 1}
-    cup |= {"left": 600, "missing": ["eve"]}
+    cup |= {"left": 600, "missing": ["eve"], "badges": {"ann": 0, "fay": 1}}
     say(connection, "/game/league", {**cup, "phase": "round"})
     say(connection, "/game/state", "lobby")
     a_public_game(connection, "/t1", "ann", "bob")
     opened(window, web)
     until(window, says("#games .turn li.fires", "ann"))
     assert text(window, "#games .card.over").split() == ["Played", "1.", "dan", "2.", "cy"]
-    assert text(window, "#next") == "Next: round 3 of 3, when these games are over. Podium in about 10 minutes"
-    assert window.run("return document.querySelectorAll('#standings-list .team').length") == 5
-    assert text(window, "#standings-list .absent").split("\n") == ["eve", "not here yet"]
+    assert text(window, "#next") == "Next: round 3 of 3, when these games are over. Podium in about 12 minutes"
+    assert window.run("return document.querySelectorAll('#standings-list .team').length") == 6
+    late = window.run("return [...document.querySelectorAll('#standings-list .absent')].map((each) => each.innerText)")
+    assert [each.split("\n") for each in late] == [["fay", "next round"], ["eve", "not here yet"]]
     host = {"by": "desk", "do": "pause", "text": "Pizza is here", "paused": True}
     say(connection, "/game/hosted", host)
     say(connection, "/game/league", {**cup, "phase": "break", "resumes": "round"})

@@ -5,7 +5,7 @@ import { aimsAt, featured } from "./battle.js";
 import { Board, cellsOf } from "./boards.js";
 import { badge, colourOf, counted, fill, find, make, nameOf, plain, show } from "./dom.js";
 import { play } from "./sound.js";
-import { mine, picture, pieces, teamOf } from "./state.js";
+import { gameOf, mine, picture, pieces, teamOf } from "./state.js";
 import { crowned, reason, victory } from "./words.js";
 
 const CARD_MS = 7000;
@@ -65,7 +65,7 @@ function openCard() {
   const others = players.filter(({ name, place }) => place && !winners.includes(name));
   const [won, again] = [victory(picture), find("again")];
   end.className = `verdict ${teams.length ? colourOf(teams[0]) : ""}`;
-  fill(end, `game ${picture.table}/${picture.game}`, () => [
+  fill(end, gameOf(picture), () => [
     make("div", "who", make("ul", "winners", ...some(teams, (team) => whole("li", team))), make("h1", "wins", won.at(-1)), make("p", "why", ...pieces(reason(picture)))),
     make("div", "how", ...still(), ...(again.querySelector("a") ? [Object.assign(again.cloneNode(true), { id: "", hidden: false })] : [])),
     make("ol", "others", ...(others.length > 1 ? some(others, (team) => whole("li", team, make("b", "place", String(team.place)))) : [])),

@@ -32,10 +32,12 @@ function games() {
 
 function nextWords() {
   const { round, rounds, left } = picture.league;
+  const { phase, waits } = picture.evening;
+  if (waits) return "Next: results, as soon as the tapes of these games have run; three minutes at most";
   const last = rounds && round >= rounds;
   const what = last ? "the final table" : `round ${round + 1}${rounds ? ` of ${rounds}` : ""}`;
   const podium = left ? `. Podium in ${left}` : "";
-  return `Next: ${what}${picture.evening.phase === "between" ? "" : ", when these games are over"}${podium}`;
+  return `Next: ${what}${phase === "between" ? "" : ", when these games are over"}${podium}`;
 }
 
 export function drawGames() {

@@ -9,7 +9,7 @@ import { drawLobby } from "./lobby.js";
 import { drawNow, tellSalvo } from "./now.js";
 import { drawChances, drawSide } from "./side.js";
 import { toggle } from "./sound.js";
-import { asksLive, lose, ofEvening, own, picture, receive, receiveTables, tables } from "./state.js";
+import { asksLive, gameOf, lose, ofEvening, own, picture, receive, receiveTables, tables } from "./state.js";
 import { drawOwn, drawTop, drawTrouble } from "./top.js";
 
 const SLOW_MS = 1000; // a cut of a tape that stays for less is shown at once, without a flight
@@ -18,8 +18,7 @@ const body = document.body;
 
 // --- a picture -------------------------------------------------------------------------------------------------------
 
-const salvoOf = ({ last }) => (last ? `${last.game ?? ""}/${last.turn}` : "");
-const gameOf = ({ table, tape, game }) => `${tape ? `tape of ${tape.table}` : table}/${game}`;
+const salvoOf = (shown) => (shown.last ? `${gameOf(shown)}/${shown.last.turn}` : "");
 
 function take(next) {
   const before = picture && picture.table === next.table ? picture : null;

@@ -38,7 +38,9 @@ export function drawSide() {
     }),
   );
   const shown = standings.slice(0, ROWS);
-  const absent = league?.rows.length && shown.length ? picture.evening.missing.slice(0, ROWS - shown.length) : [];
+  const { late, missing } = picture.evening;
+  const others = [...late.map((name) => [name, "next round"]), ...missing.map((name) => [name, "not here yet"])];
+  const absent = league?.rows.length && shown.length ? others.slice(0, ROWS - shown.length) : [];
   const lines = shown.length + absent.length;
   const halves = ofEvening() && inTheMiddle() !== "games" && lines > LINES ? 2 : 1;
   const { style } = document.querySelector(".side");
@@ -51,7 +53,7 @@ export function drawSide() {
       const team = make("span", `team ${colourOf(row)}`, badge(row), nameOf(row.name));
       return make("li", row.name === mine ? `followed ${colourOf(row)}` : "", make("span", "place", String(row.place)), move(row.moved), team, ...figures.map((figure) => make("span", "", String(figure))));
     }),
-    ...absent.map((name) => make("li", "absent", make("span", "place"), move(0), make("span", "team", nameOf(name)), make("span", "", "not here yet"))),
+    ...absent.map(([name, why]) => make("li", "absent", make("span", "place"), move(0), make("span", "team", nameOf(name)), make("span", "", why))),
   ]);
   fill(find("chat-list"), JSON.stringify(chat), () =>
     [...chat].reverse().map(({ from, text }) => {

@@ -23,6 +23,9 @@ export function follow(name) {
   keep("team", mine);
 }
 
+// Which game a picture is of; games of two tables may have one number.
+export const gameOf = ({ table, tape, game }) => `${tape ? `tape of ${tape.table}` : table}/${game}`;
+
 // Whether the page is the one of an evening with a league, whose games are all to be seen on it.
 export const ofEvening = () => Boolean(picture.league) && !picture.table.split("@")[0];
 

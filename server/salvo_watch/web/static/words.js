@@ -133,7 +133,7 @@ export const awaited = ({ evening, league, table }) => Boolean(league && evening
 function eveningWords(picture) {
   const { league, evening } = picture;
   if (evening.phase === "over") return ["The evening is over"];
-  if (awaited(picture)) return [`${plain(league.name)} begins when the teams are here`];
+  if (awaited(picture)) return [`${plain(league.name)} ${evening.begins ? "begins soon" : "waits for its teams"}`];
   if (!inLeague(picture)) return null;
   return [`Round ${league.round}${league.rounds ? ` of ${league.rounds}` : ""}${evening.phase === "between" ? " is over" : ""}`];
 }
@@ -165,6 +165,15 @@ function noTeam(name, names, missing) {
   return ["There is no team ", team(name), " here", ...others, "; this page follows it once it comes"];
 }
 
+// How a team stands in a league between its games, and whom it meets next.
+function stands({ league }, name) {
+  const row = league.rows.find((each) => each.name === name);
+  const how = row?.games ? `: place ${row.place} with ${counted(Number(row.points.toFixed(2)), "point")}` : " is here";
+  const next = league.matches.find(({ teams, places }) => !places.length && teams.some((each) => each.name === name));
+  const rivals = next ? next.teams.filter((each) => each.name !== name).map((each) => each.name) : [];
+  return rivals.length ? [`${how}; next against `, ...joined(rivals)] : [how];
+}
+
 // What a team's own page says of it, above the boards; `missed` is its last turn without a shot, `seated` are all who are at a table.
 export function ownLine(picture, name, missed, seated) {
   const { players, rules, table, state, league, evening } = picture;
@@ -179,7 +188,7 @@ export function ownLine(picture, name, missed, seated) {
   const against = rivals.length > MANY ? ` against ${rivals.length} teams` : rivals.length ? [" against ", ...joined(rivals)] : "";
   const where = table ? ` at table ${plain(table)}` : "";
   const waits = league && (evening.phase === "arrivals" || inLeague(picture)); // for a match: those beside it are no rivals
-  if (state === "lobby" && waits) return [team(name), " is here"];
+  if (state === "lobby" && waits) return [team(name), ...stands(picture, name)];
   if (state === "lobby") return [team(name), `: next game${where}`, ...[against].flat()];
   const own = rules.sinkings && player.sunk ? `, ${rules.fleet.length - player.sunk.length} of ${counted(rules.fleet.length, "ship")} afloat` : "";
   const lost = missed && missed.game === picture.game ? ` · no shot in turn ${missed.turn}: ${missed.given_up ? "its program gave the turn up" : "its time was over"}` : "";
