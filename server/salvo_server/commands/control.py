@@ -105,7 +105,8 @@ def control(
     finish             end the league after its round; without one, the evening
 
     With --all, for all tables: pause and resume are a break in the league, too, remove takes a team out of it, start
-    begins its next round, and next opens all tables after its end. finish is always for all; skip, set and annul never.
+    begins its next round, and next opens all tables after its end. finish is always for all, announce without --table;
+    skip, set and annul never.
 
     salvo control --browser URL is a page of all tables: who is here, late, thinking or failing, how long it will take,
     and these commands, each with what it will do. It is for this machine alone.
@@ -128,7 +129,8 @@ def control(
         given = read_argument(do, " ".join(arguments))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if everywhere or do is m.HostAction.FINISH:
+    to_everybody = do is m.HostAction.ANNOUNCE and not tables
+    if everywhere or to_everybody or do is m.HostAction.FINISH:
         if do not in m.EVERYWHERE:
             raise click.UsageError(f"{do} is for one table; leave out --all")
         refuse_unused("tables", f"with {'--all' if everywhere else do}, which is for all tables")
@@ -140,7 +142,7 @@ def control(
     connection = _connected(desk, url, wanted, ca, key, end)
     refused = None
     try:
-        if wanted == ("",) and not everywhere and do is not m.HostAction.ANNOUNCE:
+        if wanted == ("",) and not everywhere:
             _check_default_table(connection, end, do, _typed(do, url, arguments))
         for table in wanted:
             answer = _act(connection, desk, table, do, given, end)
