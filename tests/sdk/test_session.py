@@ -1059,6 +1059,9 @@ def test_a_hosts_action_is_news_once_and_not_again_when_retained(session: Sessio
     assert server.say(notice, retained=True) == []
     by_terminal = m.HostActed(m.TERMINAL_HOST, HOST.PAUSE)
     assert server.say(by_terminal) == [HostSeen(by_terminal)]
+    assert server.say(by_terminal) == []  # published again, by a server that comes back
+    resumed = m.HostActed(m.TERMINAL_HOST, HOST.RESUME)
+    assert server.say(resumed, by_terminal) == [HostSeen(resumed), HostSeen(by_terminal)]
 
 
 def test_what_a_host_announced_while_the_connection_was_down_is_news(session: Session, server: ScriptedServer) -> None:

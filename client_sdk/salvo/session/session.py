@@ -290,9 +290,12 @@ def _apply(session: SessionState, announcement: m.Announcement, retained: bool) 
             playing.reveal(session, player, fleet)
         case m.HostActed():
             # What a host announced while the connection was down, such as why a game does not go on, is news.
-            missed = announcement.do is m.HostAction.ANNOUNCE and announcement != session.host_acted
+            is_new = announcement != session.host_acted
+            missed = announcement.do is m.HostAction.ANNOUNCE and is_new
+            # A server that comes back publishes again what was done last; nobody pauses or resumes twice in a row.
+            repeated = not is_new and announcement.do in (m.HostAction.PAUSE, m.HostAction.RESUME)
             session.host_acted = announcement
-            if missed or not retained:
+            if missed or not (retained or repeated):
                 session.events.append(HostSeen(announcement))
         case m.ChatPublished(sender, text) if not retained:
             session.events.append(Said(sender, text, False))

@@ -59,6 +59,8 @@ export class Session {
   #events = [];
   /** What a host did last has this text. @type {string | undefined} */
   #hostSaid;
+  /** @type {string | undefined} what a host did last */
+  #hostDid;
   #now = 0;
   #outbox;
   #reports;
@@ -450,13 +452,17 @@ export class Session {
         this.#winners = said.tied.length ? said.tied : said.winner ? [said.winner] : [];
         return this.#end();
       case "revealed": return this.#reveal(said.player, said.fleet);
-      case "hosted":
+      case "hosted": {
         // What a host announced while the connection was down, such as why a game does not go on, is news.
-        if (!retained || (said.do === "announce" && said.text !== this.#hostSaid)) {
+        // A server that comes back publishes again what was done last; nobody pauses or resumes twice in a row.
+        const repeated = said.do === this.#hostDid && (said.do === "pause" || said.do === "resume");
+        if ((!retained && !repeated) || (said.do === "announce" && said.text !== this.#hostSaid)) {
           this.#events.push({ type: "hostSeen", by: said.by, do: said.do, text: said.text });
         }
         this.#hostSaid = said.text;
+        this.#hostDid = said.do;
         break;
+      }
       case "said":
         if (!retained) this.#events.push({ type: "said", from: said.from, text: said.text, private: said.private });
         break;
