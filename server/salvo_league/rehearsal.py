@@ -38,6 +38,8 @@ CONTEST: Final = "contest.toml"
 TEAMS: Final = "teams.csv"
 #: How many times as fast it is played.
 SPEED: Final = 20
+#: What a rehearsal takes besides: arrivals, a break, a crash, a restart of the server.
+AROUND_SECONDS: Final = 60
 #: What a rehearsal takes over of the settings: the rest is where files are, or of another broker.
 _TAKEN: Final = frozenset(
     {

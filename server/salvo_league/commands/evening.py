@@ -14,7 +14,7 @@ from salvo.cli.output import Integer, Number
 from salvo.errors import WireError
 from salvo_league.evening_plan import Plan
 from salvo_league.league_file import MAX_NAME, LeagueError
-from salvo_league.rehearsal import CONTEST, SPEED, TEAMS, Rehearsal
+from salvo_league.rehearsal import AROUND_SECONDS, CONTEST, SPEED, TEAMS, Rehearsal
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
 from salvo_server.game_lengths import duration
 
@@ -62,7 +62,9 @@ def evening(folder: Path, teams: int | None, hours: float | None, name: str | No
 def _rehearse(folder: Path) -> None:
     rehearsal = Rehearsal(folder)
     seconds = rehearsal.seconds()
-    long = "" if seconds is None else f", {duration(seconds)} on the day, about {duration(seconds / SPEED)} now"
+    long = ""
+    if seconds is not None:
+        long = f", {duration(seconds)} on the day, about {duration(seconds / SPEED + AROUND_SECONDS)} now"
     click.echo(f"rehearsal: {len(rehearsal.teams)} teams{long}; Ctrl-C ends it")
     logging.getLogger("salvo.net.mqtt").setLevel(logging.ERROR)  # the server is killed on purpose
     for problem in rehearsal.foreseen():

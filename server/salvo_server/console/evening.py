@@ -231,16 +231,18 @@ class Evening:
         if isinstance(announcement, m.CommandRefused):
             self.lines.append(f"{where}refused: {announcement.text}")
             return
-        if isinstance(announcement, m.HostActed) and not retained and not self._is_part(announcement):
+        if isinstance(announcement, m.HostActed) and not (retained or self._is_part(announcement)):
             self.lines.append(f"{where}{announcement}")
         news = announcement if announcement is not None else Fact(address, payload)
         table.receive(news, self._clock(), retained=retained)
 
     def _is_part(self, acted: m.HostActed) -> bool:
-        """Whether a host has done this at all tables, which has its own line."""
+        """Whether this is part of what is done at all tables, which has a line of its own, or of a league's work."""
         if acted.everywhere:
             self._everywhere = acted
             return False
+        if self.shown is not None and acted.by == self.shown.by:
+            return True
         return self._everywhere is not None and acted == replace(
             self._everywhere, everywhere=False, paused=acted.paused
         )
