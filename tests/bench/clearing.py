@@ -28,10 +28,10 @@ from bench.optimum import small_boards
 from salvo.atomic_file import replace_file
 from salvo.bot_sources import load
 from salvo.cli.output import progress_bar
-from salvo.rules import BOOKS, RuleBook
+from salvo.rules import BOOKS, POMCP
 from salvo_lab.commands.on_hosts import connected
 from salvo_lab.commands.solo import clear_all
-from salvo_lab.solo import Cleared
+from salvo_lab.solo import SHOOTER, Boards, Cleared
 
 ROOT: Final = Path(__file__).parents[2]
 BOTS: Final = ("random", "hunter", "density", "admiral")
@@ -47,7 +47,7 @@ _RULES: Final = ROOT / "client_sdk/salvo/rules"
 
 Row = dict[str, Any]
 #: Clears the boards of these numbers with a bot.
-Clear = Callable[[str, RuleBook, range], Generator[Cleared, None, None]]
+Clear = Callable[[Boards, range], Generator[Cleared, None, None]]
 
 
 def main() -> None:
@@ -62,22 +62,32 @@ def main() -> None:
     given = parser.parse_args()
     with connected(given.scheduler, given.tls) as cluster, contextlib.suppress(KeyboardInterrupt):
 
-        def clear(bot: str, book: RuleBook, boards: range) -> Generator[Cleared, None, None]:
-            return clear_all(bot, boards, SEED, book, given.jobs, cluster)
+        def clear(run: Boards, boards: range) -> Generator[Cleared, None, None]:
+            return clear_all(run, boards, given.jobs, cluster)
 
-        pairs = [(BOOKS[rules], bot) for rules in given.rules for bot in given.bots]
-        measure_all(DATA, pairs, given.boards, given.slow_boards, clear)
+        runs = [(rules, bot, False) for rules in given.rules for bot in given.bots]
+        runs += [(POMCP.name, bot, True) for bot in given.bots if POMCP.name in given.rules]
+        measure_all(DATA, runs, given.boards, given.slow_boards, clear)
     write_page()
 
 
-def measure_all(data: Path, pairs: Iterable[tuple[RuleBook, str]], boards: int, slow_boards: int, clear: Clear) -> None:
-    """Bring every row to its number of boards, first to a part of it, and save it as it grows."""
+def measure_all(data: Path, runs: Iterable[tuple[str, str, bool]], boards: int, slow_boards: int, clear: Clear) -> None:
+    """Bring rows to their number of boards, first to a part of it, and save them as they grow; others stay.
+
+    Args:
+        runs: ruleset, bot, and whether fleets are drawn ship by ship.
+    """
     code = {bot: code_of(bot) for bot in BOTS}
     saved = json.loads(data.read_text()) if data.exists() else {"rows": []}
-    rows = {(row["rules"], row["bot"]): row for row in saved["rows"] if row["code"] == code[row["bot"]]}
-    wanted = [rows.setdefault((book.name, bot), empty_row(book, bot, code[bot])) for book, bot in pairs]
-    saved["rows"] = [rows[rules, bot] for rules in BOOKS for bot in BOTS if (rules, bot) in rows]
-    if saved.get("code") != code:
+    rows = {(row["rules"], row["bot"], row.get("ship_by_ship", False)): row for row in saved["rows"]}
+    wanted = []
+    for run in runs:
+        if run not in rows or rows[run]["code"] != code[run[1]]:
+            rows[run] = empty_row(*run, code[run[1]])
+        wanted.append(rows[run])
+    every = [(rules, bot, drawn) for drawn in (False, True) for rules in BOOKS for bot in BOTS]
+    saved["rows"] = [rows[run] for run in every if run in rows]
+    if saved.get("code") != code and all(row["code"] == code[row["bot"]] for row in saved["rows"]):
         saved |= {"small": small_boards(), "code": code}
     for part in PARTS:
         for row in wanted:
@@ -115,11 +125,12 @@ def modules_of(bot: str) -> list[ModuleType]:
     return modules
 
 
-def empty_row(book: RuleBook, bot: str, code: str) -> Row:
+def empty_row(rules: str, bot: str, ship_by_ship: bool, code: str) -> Row:
     """Return a row without boards; ``turns`` and ``ms`` count boards and answers."""
     return {
-        "rules": book.name,
+        "rules": rules,
         "bot": bot,
+        "ship_by_ship": ship_by_ship,
         "seed": SEED,
         "code": code,
         "boards": 0,
@@ -138,7 +149,8 @@ def grow(row: Row, boards: int, slow_boards: int, clear: Clear) -> Iterator[None
     """
     turns, ms = Counter[str](row["turns"]), Counter[str](row["ms"])
     saved, first = time.monotonic(), row["boards"] + 1
-    cleared = clear(row["bot"], BOOKS[row["rules"]], range(first, boards + 1))
+    run = Boards({SHOOTER: row["bot"]}, SEED, BOOKS[row["rules"]], ship_by_ship=row["ship_by_ship"])
+    cleared = clear(run, range(first, boards + 1))
     with contextlib.closing(cleared), progress_bar(boards, f"{row['rules']}, {row['bot']}") as show:
         while row["boards"] < (slow_boards if is_slow(row) else boards):
             board = next(cleared)

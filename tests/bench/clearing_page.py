@@ -47,7 +47,8 @@ def write_page() -> None:
 
 def page(data: Mapping[str, Any]) -> str:
     """Return the page as Markdown."""
-    rows = [row for row in data["rows"] if row["boards"]]
+    measured = [row for row in data["rows"] if row["boards"]]
+    rows = [row for row in measured if not row.get("ship_by_ship")]
     template = Path(__file__).with_suffix(".md").read_text()
     return template.format(
         table="\n".join(
@@ -56,9 +57,28 @@ def page(data: Mapping[str, Any]) -> str:
             if row is not None
         ),
         small="\n".join(_small(board) for board in data["small"]),
-        code=", ".join(f"{bot} `{code}`" for bot, code in data["code"].items()),
+        code=", ".join(_code(bot, rows) for bot in dict.fromkeys(row["bot"] for row in rows)),
         seed=rows[0]["seed"],
+        literature="\n".join(_like_others(row) for row in measured if row.get("ship_by_ship")),
     )
+
+
+def _code(bot: str, rows: Sequence[Row]) -> str:
+    """Return the commits of a bot's figures, the one of most rulesets without their names."""
+    by_code: dict[str, list[str]] = {}
+    for row in rows:
+        if row["bot"] == bot:
+            by_code.setdefault(row["code"], []).append(f"`{row['rules']}`")
+    most, *others = sorted(by_code, key=lambda code: -len(by_code[code]))
+    return "".join([f"{bot} `{most}`", *(f" ({' and '.join(by_code[code])}: `{code}`)" for code in others)])
+
+
+def _like_others(row: Row) -> str:
+    """Return a line of the figures that are measured as somebody else's are."""
+    found, again = summary(counts(row)), f"salvo solo {row['bot']} --rules {row['rules']} --ship-by-ship"
+    mean = f"{found.mean:.2f} ± {DEVIATIONS * found.error:.2f}".replace(" ", _JOINED)
+    more = f" --seed {row['seed']} --boards {row['boards']}"
+    return f"| `{row['rules']}` | `{row['bot']}` | {mean} | {row['boards']:,} | `{row['code']}` | `{again}{more}` |"
 
 
 def counts(row: Row) -> list[int]:

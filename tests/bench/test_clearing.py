@@ -11,7 +11,6 @@ import pytest
 from bench import clearing
 from bench.clearing import BOTS, measure_all, modules_of
 from bench.clearing_page import DATA, page, plot
-from salvo.rules import STANDARD, RuleBook
 from salvo_lab.solo import Cleared
 
 
@@ -22,7 +21,7 @@ class Boards:
         self.seconds = seconds
         self.asked: list[int] = []
 
-    def __call__(self, bot: str, book: RuleBook, boards: Sequence[int]) -> Generator[Cleared, None, None]:
+    def __call__(self, run: object, boards: Sequence[int]) -> Generator[Cleared, None, None]:
         for board in boards:
             self.asked.append(board)
             yield Cleared(board, 40 + board, 40 + board, [self.seconds] * (40 + board))
@@ -32,7 +31,7 @@ def test_a_measurement_restarts_when_the_code_of_its_bot_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clearing, "small_boards", list)
-    data, pairs = tmp_path / "numbers.json", [(STANDARD, "hunter"), (STANDARD, "random")]
+    data, pairs = tmp_path / "numbers.json", [("standard", "hunter", False), ("standard", "random", False)]
     for code, boards, asked in (("one", 100, 200), ("one", 150, 300), ("two", 50, 100)):
         clear = Boards()
         monkeypatch.setattr(clearing, "code_of", lambda bot, code=code: f"{code} {bot}")
