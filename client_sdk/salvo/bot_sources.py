@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from salvo import adapter, plugins, topics
 from salvo.bot_errors import blame, placed
@@ -24,17 +24,26 @@ from salvo.text_files import missing_file
 from salvo.versions import path_of, revision_of, split
 from salvo.view import View
 
+if TYPE_CHECKING:
+    from salvo.programs.exec_bot import ExecBot
+
 #: Prefix of the command of a program that speaks JSON lines (SALVO-EXEC-1).
 EXEC: Final = "exec:"
+#: Prefix of a source that is played in a sandbox (:mod:`salvo.programs.sandbox`).
+SANDBOX: Final = "sandbox:"
 #: The program of a file whose name ends so.
 _RUNS: Final = {".js": "node", ".mjs": "node"}
+#: What a folder's bot is called, and how it is run; else it is the only file of a kind.
+_IN_A_FOLDER: Final = ("bot.py", "bot.js", "bot.mjs", "bot")
 
 
 def load(source: str, *, strict: bool = False, staying: ProgramPool | None = None) -> type[Bot]:
-    """Return a bot class: ``file.py``, ``file.py:Name``, ``file.js``, ``exec:COMMAND``, or an installed bot's name.
+    """Return a bot class: ``file.py``, ``file.py:Name``, ``file.js``, a folder, ``exec:COMMAND``, or an installed bot.
 
     ``hunter@0.5`` plays as an installed bot in that share of its turns, and otherwise at random.
-    ``HEAD:file.py`` is the file as git has it, with everything next to it then (:mod:`salvo.versions`).
+    ``HEAD:file.py`` is the file as git has it, with everything next to it then (:mod:`salvo.versions`). A folder's bot
+    is its ``bot.py``, ``bot.js``, ``bot.mjs`` or program ``bot``, or its only file in Python or JavaScript.
+    ``sandbox:SOURCE`` plays a file, a folder or a command in a sandbox (:mod:`salvo.programs.sandbox`).
 
     Args:
         strict: whether a program's mistake is raised, like a Python bot's, instead of just costing the turn.
@@ -42,13 +51,14 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
 
     Raises:
         BotError: ``bad_bot`` when there is no such file, name, program or bot, or when the file itself fails;
-            ``bad_version`` when git has no such version.
+            ``bad_version`` when git has no such version; ``sandbox_missing``, ``sandbox_forbidden``.
         PluginError: ``bad_plugin``: another package adds a bot that cannot be loaded.
     """
     try:
         source.encode()  # its name is part of seeds and messages
     except UnicodeEncodeError:
         raise BotError("bad_bot", f"{source!r}: the name is not UTF-8; rename the file") from None
+    source = in_folder(source)
     if is_program(source):
         return _program(source, strict, staying)
     path, name = split(source)
@@ -65,8 +75,41 @@ def load(source: str, *, strict: bool = False, staying: ProgramPool | None = Non
 
 
 def is_program(source: str) -> bool:
-    """Whether a bot is a program: ``exec:COMMAND``, or a file of JavaScript, ``file.js`` or ``file.mjs``."""
-    return source.startswith(EXEC) or Path(source).suffix in _RUNS
+    """Whether a bot is a program: ``exec:COMMAND``, a file of JavaScript, or anything in a sandbox."""
+    return source.startswith((EXEC, SANDBOX)) or Path(source).suffix in _RUNS
+
+
+def in_sandbox(source: str) -> str:
+    """Return a source as it is with ``--sandbox``; one that is installed is our own, and needs none.
+
+    Raises:
+        BotError: ``bad_bot``: it is a version that git has.
+    """
+    path = split(source)[0]
+    if revision_of(path)[0] and path.endswith(".py"):
+        raise BotError("bad_bot", f"{source!r}: a sandbox takes files as they are; leave the version out")
+    files = is_program(source) or path.endswith(".py") or Path(source).is_dir()
+    return SANDBOX + source if files and not source.startswith(SANDBOX) else source
+
+
+def in_folder(source: str) -> str:
+    """Return the source of a folder's bot; any other source as it is.
+
+    Raises:
+        BotError: ``bad_bot``: it has none, or several.
+    """
+    if source.startswith(SANDBOX):
+        return SANDBOX + in_folder(source.removeprefix(SANDBOX))
+    folder = Path(source)
+    if source in plugins.found(plugins.BOTS) or source.startswith(EXEC) or not folder.is_dir():
+        return source
+    there = [folder / name for name in _IN_A_FOLDER if (folder / name).is_file()]
+    files = there[:1] or [file for file in sorted(folder.iterdir()) if file.suffix in (".py", *_RUNS)]
+    if len(files) != 1:
+        found = f"it has {', '.join(file.name for file in files[:5])}" if files else "it has no file of them"
+        raise BotError("bad_bot", f"{source}: its bot is {', '.join(_IN_A_FOLDER)} or its only .py or .js; {found}")
+    [file] = files
+    return str(file) if file.suffix else f"{EXEC}{shlex.quote(str(file.absolute()))}"
 
 
 def is_mixture(source: str) -> bool:
@@ -138,6 +181,9 @@ def stem_of(source: str) -> str:
     Raises:
         BotError: ``bad_bot``: there is no command after ``exec:``.
     """
+    source = source.removeprefix(SANDBOX)
+    if in_folder(source) != source:
+        return Path(source).absolute().name
     if not is_program(source):
         revision, path = revision_of(split(source)[0])
         version = re.sub(r"[^A-Za-z0-9_]+", "-", revision).strip("-")[:12]
@@ -157,12 +203,17 @@ def script_of(source: str) -> Path:
 
 
 def words_of(source: str) -> list[str]:
-    """Return the words of a program's command: ``node file.js`` for a file of JavaScript.
+    """Return the words of a program's command: ``node file.js`` for a file of JavaScript; without those of a sandbox.
 
     Raises:
         BotError: ``bad_bot``: there is none.
     """
+    source = source.removeprefix(SANDBOX)
     if not source.startswith(EXEC):
+        path = split(source)[0]
+        if path.endswith(".py"):  # in a sandbox
+            file = Path(path).absolute()
+            return [sys.executable, "-m", "salvo_lab.programs", f"{file}{source.removeprefix(path)}"]
         return [_RUNS[Path(source).suffix], source]
     try:
         words = shlex.split(source.removeprefix(EXEC))
@@ -175,19 +226,47 @@ def words_of(source: str) -> list[str]:
     return words
 
 
-def _program(source: str, strict: bool, staying: ProgramPool | None) -> type[Bot]:
+def load_program(source: str) -> type[ExecBot]:
+    """Return the class of any bot but an installed one as a program, whose mistakes are raised, and leave no file.
+
+    Raises:
+        BotError: as :func:`load`.
+    """
+    kind = _program(in_folder(source), strict=True, staying=None)
+    kind.most_files = 0
+    return kind
+
+
+def _program(source: str, strict: bool, staying: ProgramPool | None) -> type[ExecBot]:
     from salvo.programs.exec_bot import ExecBot
 
     words = words_of(source)
-    _check_program(source, words[0])
-    members = {"command": tuple(words), "strict": strict, "staying": staying, "__module__": __name__}
+    written = tuple(words)
+    _check_program(source.removeprefix(SANDBOX), words[0])
+    if source.startswith(SANDBOX):
+        from salvo.programs.sandbox import sandboxed
+
+        words = sandboxed(words, _folder_of(source.removeprefix(SANDBOX)))
+    members = {
+        "command": tuple(words),
+        "written": written,
+        "strict": strict,
+        "staying": staying,
+        "__module__": __name__,
+    }
     return type("Program", (ExecBot,), members)
+
+
+def _folder_of(source: str) -> Path | None:
+    """Return the folder that a bot in a sandbox may read; None for a command that names no file."""
+    file = script_of(source) if source.startswith(EXEC) else Path(split(source)[0])
+    return file.absolute().parent if file.is_file() else None
 
 
 def _check_program(source: str, program: str) -> None:
     is_file = not source.startswith(EXEC)
-    if is_file and not Path(source).is_file():
-        raise BotError("bad_bot", missing_file(Path(source)))
+    if is_file and not Path(split(source)[0]).is_file():
+        raise BotError("bad_bot", missing_file(Path(split(source)[0])))
     if shutil.which(program) is None:
         hint = f"{source} is run by it: install it" if is_file else f"a file here is ./{program}"
         raise BotError("bad_bot", f"no program {program!r} that may be executed; {hint}")

@@ -33,7 +33,7 @@ FORGOTTEN_SECONDS: Final = 90 * 86_400
 #: How files of code end, compiled ones included.
 _CODE: Final = tuple(all_suffixes())
 #: Neither ``exec:./bot.py`` nor ``C:bot.py``.
-_IN_GIT: Final = re.compile(r"(?!exec:|.*\.py:)(?P<revision>@|[^:]{2,}):(?P<file>.+\.py)")
+_IN_GIT: Final = re.compile(r"(?!exec:|sandbox:|.*\.py:)(?P<revision>@|[^:]{2,}):(?P<file>.+\.py)")
 
 
 def split(source: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from salvo.bot_folder import PREFIX
-from salvo.bot_sources import is_program, words_of
+from salvo.bot_sources import SANDBOX, in_folder, is_program, words_of
 from salvo.errors import BotError
 from salvo.versions import revision_of, split
 
@@ -43,7 +43,7 @@ class LoadedCode:
             sources: of the bots.
             base: the folder that files are named from.
         """
-        sources = list(sources)
+        sources = [in_folder(source.removeprefix(SANDBOX)) for source in sources]
         self._base = base
         self._named = [name for source in sources if is_program(source) for name in files_named(source, base)]
         self._folders = _folders_of(sources, base)
@@ -89,9 +89,18 @@ def code_of(source: str, base: str = "") -> dict[str, str]:
     Of a Python bot it is its file and the modules of its folder that it names, also where it imports them late, and
     those that they name. There are none of a bot that git has, or that is installed.
 
+    Of a folder, it is all files in it but those of data and hidden ones.
+
     Args:
         base: the folder that files are named from.
     """
+    source = source.removeprefix(SANDBOX)
+    if in_folder(source) != source:
+        inside = [str(Path(folder, file)) for folder, _, files in os.walk(Path(base, source)) for file in files]
+        named = sorted(
+            os.path.relpath(file, base or ".") for file in inside if _is_code(Path(file)) and not _is_hidden(file)
+        )
+        return {name: digest for name in named if (digest := digest_of(name, base))}
     if is_program(source):
         return {name: digest for name in files_named(source, base) if (digest := digest_of(name, base))}
     file, _ = split(source)
@@ -111,6 +120,7 @@ def code_of(source: str, base: str = "") -> dict[str, str]:
 
 def has_code(source: str, name: str, base: str = "") -> bool:
     """Whether a file may be a Python bot's: it is in its folder, or in one of those in it."""
+    source = in_folder(source.removeprefix(SANDBOX))
     path = os.path.realpath(os.path.join(base, name))
     return any(
         path.startswith(folder + os.sep) for folder in ([] if is_program(source) else _folders_of([source], base))
@@ -159,6 +169,10 @@ def files_named(source: str, base: str = "") -> list[str]:
     first, *words = words_of(source)
     parts = [part for word in words for part in (word, word.partition("=")[2])]
     return list(dict.fromkeys([first, *(part for part in parts if part and _is_code(Path(base, part)))]))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in Path(path).parts)
 
 
 def _is_code(path: Path) -> bool:

@@ -45,6 +45,7 @@ SEED: Final = click.option(
 JOBS: Final = click.option("--jobs", type=Integer(1, 256), help="Processes to play in.  [default: all cores]")
 #: Wherever bots are played here; an error that ends the command is shown by who runs it.
 TRACEBACK: Final = click.option("--traceback", is_flag=True, help="Show the whole traceback of a bot's error.")
+SANDBOXED: Final = click.option("--sandbox", is_flag=True, help="Play files, folders and commands in a sandbox; Linux.")
 CA: Final = click.option(
     "--ca",
     metavar="FILE",

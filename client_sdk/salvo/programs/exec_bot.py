@@ -69,7 +69,8 @@ class ExecBot(Bot):
     pool, it waits there for the next bot with the same command.
 
     Attributes:
-        command: the program and its arguments.
+        command: the program and its arguments, with those of a sandbox.
+        written: without these, for people; empty where it is the same.
         strict: whether a failure is raised, instead of costing the turn.
         show: takes each line that the program writes to standard error; by default, it is logged.
         staying: where processes wait between games; None ends each with its bot.
@@ -79,6 +80,7 @@ class ExecBot(Bot):
     """
 
     command: ClassVar[tuple[str, ...]] = ()
+    written: ClassVar[tuple[str, ...]] = ()
     strict: bool = False
     staying: ClassVar[ProgramPool | None] = None
     most_files: int = 3
@@ -327,7 +329,7 @@ class ExecBot(Bot):
                 file.writelines(self._program.game_lines or ())
         except OSError as error:
             return f"cannot be kept as a file: {error.strerror}"
-        return f"{shlex.join(self.command)} < {shlex.quote(path)}"
+        return f"{shlex.join(self.written or self.command)} < {shlex.quote(path)}"
 
     def _log(self, line: str) -> None:
         log.info("%s: %s", self.name, line)

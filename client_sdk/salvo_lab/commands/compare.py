@@ -13,8 +13,9 @@ from typing import Final
 
 import click
 
+from salvo.bot_sources import in_sandbox
 from salvo.cli.checked import refuse_unused
-from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
+from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
 from salvo.replay_command import again
 from salvo.versions import pinned
@@ -61,6 +62,7 @@ _LEGEND: Final = (
     default=TURN_SECONDS,
     help="Seconds for a salvo; a bot that takes longer fails.",
 )
+@SANDBOXED
 @TRACEBACK
 @json_option("One JSON line for each SECOND.")
 @click.pass_context
@@ -77,6 +79,7 @@ def compare(
     scheduler: str | None,
     tls: Path | None,
     turn_seconds: float,
+    sandbox: bool,
     traceback: bool,
     as_json: bool,
 ) -> None:
@@ -100,6 +103,8 @@ def compare(
     if not ladder and not others:
         raise click.MissingParameter(ctx=ctx, param_hint="'SECOND...'", param_type="argument")
     seed = seed or secrets.token_hex(16)
+    if sandbox:
+        first, others = in_sandbox(first), tuple(in_sandbox(other) for other in others)
     first, others = pinned(first), tuple(pinned(other) for other in others)
     cluster = ctx.with_resource(connected(scheduler, tls))
     if ladder:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from salvo.adapter import Adapter, closing
-from salvo.bot_sources import EXEC, is_program, make
+from salvo.bot_sources import EXEC, SANDBOX, in_sandbox, is_program, make
 from salvo.cli.checked import refuse_unused
-from salvo.cli.options import JOBS, RULES, SEED, TRACEBACK, json_option
+from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
 from salvo.cli.output import (
     SECONDS,
     Integer,
@@ -104,6 +104,7 @@ class _Recording(NamedTuple):
 @click.option(
     "--record", metavar="FILE", help="Write the game to a transcript; for several, {game} in the name is the number."
 )
+@SANDBOXED
 @TRACEBACK
 @click.option("--watch", is_flag=True, help="Show the boards during the game; without a terminal, a line per salvo.")
 @click.option("--browser", is_flag=True, help=f"Play as {HUMAN} by clicking: print the address of a page, and open it.")
@@ -123,6 +124,7 @@ def play(
     turn_seconds: float | None,
     bank: float | None,
     record: str | None,
+    sandbox: bool,
     traceback: bool,
     watch: bool,
     browser: bool,
@@ -136,6 +138,8 @@ def play(
     A single game stops at the error of a bot, and shows where it is. Several games use all cores, discard bot output,
     and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
     """
+    if sandbox:
+        bots = tuple(bot if bot in AT_DESKS else in_sandbox(bot) for bot in bots)
     programs = any(is_program(bot) for bot in bots)
     at_once = games > 1 and record is None and bank is None and not programs
     _refuse_unused(bots, games, at_once=at_once, as_json=as_json)
@@ -258,7 +262,7 @@ def _make(
     """
     [name] = seat_names([source])
     # A late answer is an error of a program, and with a time limit it costs the turn, as it does a bot in Python.
-    bot = make(source, strict=alone and limits is None and not source.startswith(EXEC))
+    bot = make(source, strict=alone and limits is None and not source.removeprefix(SANDBOX).startswith(EXEC))
     if isinstance(bot, ExecBot):
         bot.show = click.echo
     adapter = leaving.enter_context(closing(bot, name, report))

@@ -72,6 +72,8 @@ def show_series(
 
 def _record_of(file: Path, kind: SeriesKind) -> tuple[Path, Recorded | None]:
     """Return where the record of a file is, and what it has; None where nothing was played."""
+    if file.is_dir():
+        return file, None  # of bots that come and go: what counts is not in the record alone
     if file.suffix != ".toml" and file.is_file():
         recorded = read_record(file)
         if recorded is None:

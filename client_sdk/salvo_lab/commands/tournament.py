@@ -21,13 +21,14 @@ from salvo.cli.output import write_page
 from salvo.programs.linux import cores
 from salvo_display.replay_text import counted
 from salvo_game.standings.points_and_ratings import plackett_luce
-from salvo_lab.commands.series import CSV, PAGE, print_series, show_series, standings_of
+from salvo_lab.commands.series import CSV, PAGE, print_series, show_series
 from salvo_lab.series.lines import SeriesKind
 from salvo_lab.series.page import page
-from salvo_lab.series.record import record_path
+from salvo_lab.series.record import read_record, record_path
 from salvo_lab.series.standings import SeriesStandings
 from salvo_lab.tournament.file import TournamentError, load_tournament
-from salvo_lab.tournament.games import GamesFile
+from salvo_lab.tournament.folder import PROBLEM, SETTINGS, load_folder
+from salvo_lab.tournament.games import GamesFile, entered
 from salvo_lab.tournament.pairings import number_of_games, schedule
 from salvo_lab.tournament.run import play_tournament, stand
 
@@ -40,6 +41,7 @@ games = 10               # of each pairing or table; the seats go round
 # seats = 4              # the most players of a game in free_for_all
 rules = "salvo"          # a ruleset that ships, or a TOML file
 # seed = 1               # decides all that is drawn; a bot can guess a short one: leave it out among rivals
+# sandbox = true         # for bots of strangers: no network, no process, no file but those of their folders
 
 [bots]                   # name = file.py, file.py:Name, file.js, exec:COMMAND, as seen from here, or one of salvo bots
 hunter = "hunter"
@@ -53,9 +55,22 @@ strikes = 3              # with this many a bot is out of that game
 _FILE = click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 
 
-@click.group(cls=Suggesting)
+class _OfFolders(Suggesting):
+    """A group whose command ``run`` need not be named before a folder."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        folder = args[0] not in self.commands and Path(args[0]).is_dir()
+        return super().resolve_command(ctx, ["run", *args] if folder else args)
+
+
+@click.group(cls=_OfFolders)
 def tournament() -> None:
-    """Let bots play a tournament in processes of this machine, without a broker."""
+    """Let bots play a tournament in processes of this machine, without a broker.
+
+    ``salvo tournament FOLDER`` plays those in the subfolders of a folder.
+    """
 
 
 @tournament.command()
@@ -89,11 +104,18 @@ def run(
     The paths of bots and rules are relative to FILE's folder. Games are saved as they end, in FILE.games.jsonl. After
     an interruption, by Ctrl-C or a power failure, the same command continues with the same results; when a bot has
     changed, it plays that one's games again. Bots play in separate processes; what they print is discarded.
+
+    FILE may be a folder: each subfolder is a bot's, and what does not load, or places no legal fleet, reads why in
+    NAME.problem.txt beside its folder. FOLDER/tournament.toml may have the settings.
     """
+    plackett_luce()  # a missing package is reported before anything is played
+    is_folder = file.is_dir()
+    file = file / SETTINGS if is_folder else file
     page_file = file.with_suffix(".html")
     path, written = ctx.with_resource(_beside(file, page_file))
-    given = load_tournament(path)
-    plackett_luce()  # a missing package is reported before anything is played
+    given = load_folder(path.parent, trying=True) if is_folder else load_tournament(path)
+    for problem in sorted(path.parent.glob(f"*{PROBLEM}")) if is_folder else ():
+        click.echo(f"{problem.name.removesuffix(PROBLEM)} does not play; {problem.name} says why", err=True)
     games = GamesFile(record_path(path, SeriesKind.TOURNAMENT), given, fresh=fresh)
     if games.aside is not None:
         click.echo(f"the games of before are in {file.with_name(games.aside.name)}", err=True)
@@ -113,13 +135,13 @@ def run(
         if changed := games.mend():
             click.echo(f"warning: {changed}", err=True)
         games.close()
-    came_to = standings_of(games.recorded)
+    came_to = stand(given, games.lines, games.versions)
     print_series(came_to, file, as_json=as_json)
     write_page(written, page(came_to))
     if not as_json:
         click.echo(f"page:   {page_file}")
         click.echo(f"games:  {record_path(file, SeriesKind.TOURNAMENT)}")
-        click.echo(f"again:  {_command('show', file)}")
+        click.echo(f"again:  {_command('show', file.parent if is_folder else file)}")
 
 
 @tournament.command()
@@ -132,13 +154,23 @@ def show(file: Path, as_json: bool, csv_file: Path | None, page_file: Path | Non
 
     FILE is its TOML file or its record, FILE.games.jsonl or FILE.league.jsonl. The record is enough: bots, rules and
     servers may be gone. Games of the bots' last versions count; what earlier versions came to is listed below.
+    FILE may be a folder of bots, whose subfolders count that are there.
     """
-    show_series(file, SeriesKind.TOURNAMENT, _begun, as_json=as_json, csv_file=csv_file, page_file=page_file)
+    begun = _of_folder if file.is_dir() else _begun
+    show_series(file, SeriesKind.TOURNAMENT, begun, as_json=as_json, csv_file=csv_file, page_file=page_file)
 
 
 def _begun(file: Path) -> SeriesStandings:
     with _beside(file, file) as (path, _):
         return stand(load_tournament(path))
+
+
+def _of_folder(folder: Path) -> SeriesStandings:
+    with _beside(folder / SETTINGS, folder) as (path, _):
+        given = load_folder(path.parent, trying=False)
+        recorded = read_record(record_path(path, SeriesKind.TOURNAMENT))
+        assert recorded is not None, "whose bots have played"
+        return stand(given.with_seed(recorded.head.seed), recorded.lines, entered(recorded.lines))
 
 
 @contextmanager

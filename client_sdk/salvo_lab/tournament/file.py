@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,7 +26,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Generic, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from salvo.distribution import __version__
@@ -75,7 +76,9 @@ def _text_or_integer(value: object) -> str:
 
 Integer = Annotated[int, BeforeValidator(_whole)]
 Seconds = Annotated[float, BeforeValidator(number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$")]
+#: A bot's name in a tournament.
+NAME: Final = re.compile(r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$")
+Name = Annotated[str, Field(pattern=NAME.pattern)]
 
 
 Seed = Annotated[str, BeforeValidator(_text_or_integer), Field(pattern=r"^[!-~]{1,64}$")]
@@ -110,6 +113,8 @@ class Tournament(Model):
         rounds: of swiss and free for all; as many as the format needs when not given.
         seats: the most players of a game in free for all; all bots, up to 8, when not given.
         seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
+        sandbox: whether files, folders and commands play in a sandbox.
+        entrants: of a folder, all that ever played, in the order in which they came; matches keep their numbers.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
@@ -119,8 +124,11 @@ class Tournament(Model):
     seats: Annotated[Integer, Field(ge=3, le=MAX_SEATS)] | None = None
     rules: str = "salvo"
     seed: Seed = ""
+    sandbox: bool = False
     time: TimeRules = TimeRules()
     bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MAX_BOTS)]
+
+    _entrants: tuple[str, ...] = PrivateAttr(())
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -159,6 +167,16 @@ class Tournament(Model):
             return 2
         return self.seats or min(len(self.bots), MAX_SEATS)
 
+    @property
+    def entrants(self) -> tuple[str, ...]:
+        return self._entrants
+
+    def of_folder(self, entrants: tuple[str, ...]) -> Self:
+        """Return the same tournament with those that ever played in its folder."""
+        copy = self.model_copy()
+        copy._entrants = entrants
+        return copy
+
     def with_seed(self, seed: str) -> Self:
         """Return the same tournament with the seed that was drawn for it."""
         return self.model_copy(update={"seed": seed})
@@ -166,7 +184,11 @@ class Tournament(Model):
     def settings(self) -> dict[str, Any]:
         """Return what must be the same in all games of a tournament, by subject; the code of bots may change."""
         values = self.model_dump(mode="json")
-        same = {"bots": list(self.bots), "rules file": digest_of(self.rules), "salvo": __version__}
+        same = {
+            "bots": [] if self.entrants else list(self.bots),
+            "rules file": digest_of(self.rules),
+            "salvo": __version__,
+        }
         return values | same
 
 

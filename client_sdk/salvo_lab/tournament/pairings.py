@@ -64,10 +64,17 @@ def whole_schedule(tournament: Tournament) -> list[Match] | None:
     names = list(tournament.bots)
     match tournament.format:
         case Format.ROUND_ROBIN:
-            return round_robin(names)
+            return _pairs_that_stay(tournament) if tournament.entrants else round_robin(names)
         case Format.FREE_FOR_ALL:
             return free_for_all(names, tournament.number_of_rounds, tournament.most_seats, tournament.seed)
     return None
+
+
+def _pairs_that_stay(tournament: Tournament) -> list[Match]:
+    """Return every pair of a folder's bots, with the number that it has whoever comes later or goes."""
+    came = tournament.entrants
+    pairs = [(earlier, later) for place, later in enumerate(came) for earlier in came[:place]]
+    return [Match(number, 1, pair) for number, pair in enumerate(pairs, start=1) if set(pair) <= tournament.bots.keys()]
 
 
 def number_of_games(tournament: Tournament) -> int:

@@ -14,6 +14,7 @@ from typing import Final
 
 from salvo.adapter import Adapter, made
 from salvo.bot_errors import placed
+from salvo.bot_sources import in_sandbox
 from salvo.errors import BotError
 from salvo.player import Bot
 from salvo.programs.debugger import is_debugged
@@ -41,7 +42,8 @@ def play_games(tournament: Tournament, pairings: Sequence[Pairing], jobs: int) -
     Raises:
         BotError: ``bad_bot``: a bot cannot be loaded or made; the text begins with its name. ``code_changed``.
     """
-    run = _Games(tournament.bots, tournament.book, tournament.time, tuple(pairings))
+    bots = {name: in_sandbox(bot) if tournament.sandbox else bot for name, bot in tournament.bots.items()}
+    run = _Games(bots, tournament.book, tournament.time, tuple(pairings))
     patience = _limits_here(tournament.time).decision_seconds + _GRACE_SECONDS
     with Pool(run, min(jobs, len(pairings)), patience, forks=False) as pool:  # no bot has the results' lock
         for batch in pool.play(0, len(pairings)):

@@ -96,4 +96,4 @@ def _explained(path: Path, tournament: Tournament, file: GamesFile, error: BotEr
     if error.code == "code_changed":
         return file.changed(error)
     name = next((name for name in tournament.bots if error.text.startswith((f"{name}: ", f"{name}, "))), "")
-    return mistake(path, read_text(path), name, error.text, "bots")
+    return mistake(path, read_text(path) if path.is_file() else "", name, error.text, "bots")

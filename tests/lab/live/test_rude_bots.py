@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from kit.programs import needs, path_of
+from kit.programs import needs
 from salvo.programs import linux
 
-SANDBOX = Path(__file__).parents[3] / "examples" / "sandbox.sh"
 #: Each process of a bot has the pipe open for as long as it lives.
 HEAD = """
 import multiprocessing, os, signal, subprocess, sys, time
@@ -244,7 +243,7 @@ class Bot(Fine):
         assert "SALVO_BOT_DEPTH" not in os.environ
         for path in ("FOLDER/cup.games.jsonl", "FOLDER/cup.toml", "/etc/passwd", "/proc/1/root/etc/passwd"):
             assert not os.path.exists(path), path
-        for path in (__file__, "/bot/new", "/usr/new"):
+        for path in (__file__, os.path.join(os.path.dirname(__file__), "new"), "/usr/new"):
             try:
                 open(path, "a")
             except OSError:
@@ -259,14 +258,14 @@ class Bot(Fine):
 
 
 @needs("bwrap")
-def test_a_stranger_in_a_sandbox_reaches_nothing_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path_of("bwrap")
+def test_a_stranger_in_a_sandbox_reaches_nothing_and_plays(tmp_path: Path) -> None:
     (tmp_path / "its").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as door:
         bot = STRANGER.replace("FOLDER", str(tmp_path)).replace("PORT", str(door.getsockname()[1]))
         (tmp_path / "its" / "mine.py").write_text("import socket\n" + HEAD + bot)
-        (tmp_path / "cup.toml").write_text(CUP.replace('"mine.py"', f'"exec:{SANDBOX} its/mine.py"'))
-        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        (tmp_path / "cup.toml").write_text(
+            CUP.replace('"mine.py"', '"its/mine.py"').replace("[time]", "sandbox = true\n[time]")
+        )
         played = _salvo(tmp_path, "tournament", "run", "cup.toml", "--jobs", "1", "--json")
     assert (played.returncode, played.stderr) == (0, "")
     games = json.loads(played.stdout)["games"]

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import os
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from kit import command_line
 from kit.documents import DOCS, blocks
+from kit.programs import needs
 
 LESSON = blocks(DOCS / "lesson.md")
 SECOND_AND_THIRD = "return max(heat.get(cell, 0) for cell in beside)"
@@ -24,3 +31,33 @@ def test_the_bots_of_the_lesson_play_as_it_prints(tmp_path: Path) -> None:
     for command, expected in zip(commands, printed, strict=True):
         done = command_line.run(*command.split()[1:], cwd=tmp_path)
         assert expected in done.stdout.splitlines(), done.stderr
+
+
+@pytest.mark.slow
+@needs("bwrap")
+def test_the_script_of_a_class_gives_marks_by_the_rungs_that_bots_beat(tmp_path: Path) -> None:
+    """It plays some hundred games."""
+    [script] = [code for language, code in blocks(DOCS / "class.md") if language == "python"]
+    (tmp_path / "marks.py").write_text(script)
+    codes = {
+        "chance": "@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n",
+        "hunters": "from salvo_lab.bots.hunter import Hunter\n\n\nclass Mine(Hunter):\n    pass\n",
+        "broken": "import nothing_here\n",
+    }
+    for name, code in codes.items():
+        (tmp_path / "course" / name).mkdir(parents=True)
+        (tmp_path / "course" / name / "bot.py").write_text(f"import salvo\n{code}")
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        [sys.executable, "marks.py", "course"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    table = {row["team"]: row for row in csv.DictReader(done.stdout.splitlines())}
+    assert (table["broken"]["mark"], table["broken"]["beats"]) == ("-", "")
+    assert table["chance"]["mark"] == "-"
+    assert table["hunters"]["mark"] in ("pass", "good")
+    assert float(table["hunters"]["from"]) < 464 < float(table["hunters"]["to"])
