@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -65,10 +64,10 @@ def play(bots: dict[str, Bot], seed: str = "7", game: int = 1, book: RuleBook = 
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the questions are kept; afterwards no child is left, not even as a zombie."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    """Where the questions are stored; afterwards no child is left, not even as a zombie."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     before = _children()  # of other tests, such as a pool's helpers that live as long as this process
-    yield tmp_path
+    yield tmp_path / "salvo" / "failures"
     assert _children() <= before
 
 
@@ -208,6 +207,18 @@ def test_the_first_failures_of_a_program_are_logged_and_the_others_counted(
     assert last.endswith("; the turn is lost; further failures are only counted")
     assert counted == f"ann: {lost - 5} failures more: bot_unreadable {lost - 5}"
     assert len([message for message in asked if "again: " in message]) == len(list(files.iterdir())) == 3
+
+
+def test_the_lines_that_a_program_failed_at_are_forgotten_after_a_week(files: Path) -> None:
+    files.mkdir(parents=True)
+    for name, days in (("old", 8), ("new", 6)):
+        (files / name).write_text("{}")
+        os.utime(files / name, (0, time.time() - days * 86_400))
+    with closing(rude("garbage", 1)) as program:
+        play({"ann": program, "bob": RandomBot()})
+    stored = {file.name for file in files.iterdir()}
+    assert len(stored) == 2
+    assert "new" in stored
 
 
 def test_a_restarted_bot_process_receives_all_earlier_results_again(monkeypatch: pytest.MonkeyPatch) -> None:

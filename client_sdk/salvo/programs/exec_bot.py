@@ -6,14 +6,17 @@ also with a command that feeds the program the same lines again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import shlex
 import tempfile
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import ClassVar, Final
 
 from salvo.chat_text import clean_text
@@ -38,6 +41,7 @@ from salvo.programs.debugger import is_debugged
 from salvo.programs.process import MAX_ANSWER_BYTES, Program
 from salvo.programs.process_pool import ProgramPool
 from salvo.rules import Announce, Fleet, RuleBook, Sinkings
+from salvo.user_folders import NoHome, private_folder, user_folder
 from salvo.view import Shot, View
 
 log = logging.getLogger(__name__)
@@ -51,6 +55,8 @@ LEEWAY_SECONDS: Final = 0.05
 MAX_CRASHES: Final = 3
 MAX_SILENT: Final = 2
 _MAX_CHAT: Final = 20
+#: Lines that a program failed at are stored for so long.
+FORGOTTEN_SECONDS: Final = 7 * 86_400
 
 
 @dataclass(slots=True)
@@ -324,15 +330,31 @@ class ExecBot(Bot):
         """Write this process's lines of this game to a file; return the command that replays them."""
         self._failures.files += 1
         try:
-            handle, path = tempfile.mkstemp(prefix=f"salvo-{self.name}-game-{self._game}-", suffix=".jsonl")
+            handle, path = tempfile.mkstemp(f"-{self.name}-game-{self._game}.jsonl", "", _folder_of_failures())
             with os.fdopen(handle, "wb") as file:
                 file.writelines(self._program.game_lines or ())
-        except OSError as error:
-            return f"cannot be kept as a file: {error.strerror}"
+        except (OSError, NoHome) as error:
+            return f"cannot be stored as a file: {error.strerror if isinstance(error, OSError) else error.text}"
         return f"{shlex.join(self.written or self.command)} < {shlex.quote(path)}"
 
     def _log(self, line: str) -> None:
         log.info("%s: %s", self.name, line)
+
+
+def _folder_of_failures() -> Path:
+    """Return where lines are stored that programs failed at, without those that nobody will read any more.
+
+    Raises:
+        NoHome: ``no_home``.
+        OSError: it cannot be made.
+    """
+    folder = user_folder("XDG_CACHE_HOME", ".cache", "the lines that programs failed at") / "failures"
+    private_folder(folder)
+    for file in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # another process has found it, too
+            if time.time() - file.stat().st_mtime > FORGOTTEN_SECONDS:
+                file.unlink()
+    return folder
 
 
 def _answer_to(wanted: int, line: bytes) -> Answer | None:
