@@ -2,8 +2,8 @@
 
 A process becomes a keeper by :func:`keep`: it makes a copy of itself, in which bots play, and waits for that. It adopts
 whatever they start and leave, in whatever session, and kills all of it when the copy has ended, or when the process has
-for which it plays. It ends a copy that has too many processes. To bots it is the parent: one that kills its parent ends
-its own process, and not the command's.
+for which it plays. It ends a copy that has too many processes, or that a bot has stopped. To bots it is the parent: one
+that kills its parent ends its own process, and not the command's.
 
 A bot that looks for processes by other means finds the command, and may end it: that takes a sandbox to prevent.
 """
@@ -20,8 +20,12 @@ from salvo.programs import linux
 
 #: The exit code of a process that had too many others.
 TOO_MANY: Final = 93
+#: That of one that a bot has stopped.
+STOPPED: Final = 94
 #: How often to look at what there is, in seconds.
 _LOOK_SECONDS: Final = 0.1
+#: At so many looks, one after the other, a copy may be stopped: a terminal that stops it stops its keeper as well.
+_MOST_STOPPED: Final = 10
 #: Of a signal that a process has sent, and not a terminal, which sends it to the copy, too.
 _SENT: Final = 0
 
@@ -53,7 +57,7 @@ def keep(
         linux.end_with(own)
         return None
     begun(copy)
-    code = None
+    code, stopped = None, 0
     while code is None:
         got = signal.sigtimedwait(awaited, _LOOK_SECONDS)
         if got is not None and got.si_signo in passed_on and got.si_code <= _SENT:
@@ -61,8 +65,13 @@ def keep(
         code = linux.reap().get(copy)
         if code is None and parent not in (None, os.getppid()):
             code = -signal.SIGKILL
-        elif code is None and sum(each.state not in "ZX" for each in linux.below(own)) > linux.most_processes() + 1:
-            code = TOO_MANY
+        elif code is None:
+            there = list(linux.below(own))
+            stopped = stopped + 1 if any((each.number, each.state) == (copy, "T") for each in there) else 0
+            if sum(each.state not in "ZX" for each in there) > linux.most_processes() + 1:
+                code = TOO_MANY
+            elif stopped > _MOST_STOPPED:
+                code = STOPPED
     linux.end_below(own)
     linux.reap()
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -83,6 +92,8 @@ def how_it_ended(code: int | None) -> str:
     """Return how a process ended, from its exit code; a negative one is the signal that killed it."""
     if code == TOO_MANY:
         return f"it had more than {linux.most_processes()} processes"
+    if code == STOPPED:
+        return "it was stopped by a bot"
     if code is not None and code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"exit code {code}"

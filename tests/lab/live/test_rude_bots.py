@@ -234,6 +234,14 @@ def test_a_bot_that_ends_the_commands_own_process_is_named(options: tuple[str, .
     assert again.startswith("again: salvo play random mine.py --seed 1")
 
 
+@needs("perl")
+def test_a_program_that_stops_the_command_ends_its_game(tmp_path: Path) -> None:
+    rude = "exec:perl -e 'kill STOP => getppid; sleep 600'"
+    done = _salvo(tmp_path, "play", rude, "random", "--seed", "1")
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert "bot_crashed: ended the process: it was stopped by a bot" in done.stderr
+
+
 #: Whatever it can reach is a strike.
 STRANGER = """
 class Bot(Fine):
