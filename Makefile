@@ -1,7 +1,10 @@
-# Everything runs in .venv, made from the lock by the first target that needs it. Python 3.11 or later, git and make.
+# Everything runs in .venv, made by the first target that needs it: for a demo what the server's image has, for all else
+# the whole workshop. Python 3.11 or later, git and make; uv, where it is, installs quicker than pip.
 PYTHON ?= python3
 BIN := .venv/bin
+DEMO := .venv/demo
 READY := .venv/ready
+UV := $(shell command -v uv 2>/dev/null)
 
 # Most quick tests compute; of the others many wait for processes and for time to pass, so four keep two cores busy.
 # Each of them first imports all tests, which takes it some seconds.
@@ -24,8 +27,12 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check pytest types compiled slow bench numbers load simulate chaos failover fuzz mutants compose-test annexes pictures docs dist wheel-test format contract clean
 
-demo: $(READY)           ## four bots play a whole game on a real broker
-	$(BIN)/salvo demo
+demo: $(DEMO)            ## four bots play a whole game on a real broker
+	@$(BIN)/salvo demo
+	@printf '%s\n' '' 'next, in this shell:' \
+		'  . .venv/bin/activate' \
+		'  salvo play human hunter --browser    play yourself' \
+		'  salvo new mybot.py                   write a bot'
 
 test: $(READY)           ## the quick tests that need nothing but Python (one to two minutes on two cores)
 	$(BIN)/pytest $(QUICK) -m 'not needs and not long and not slow'
@@ -127,8 +134,29 @@ contract: $(READY)       ## generated Python, the tables of the contract and of 
 clean:
 	rm -rf .venv
 
-$(READY): requirements-dev.lock pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
-	$(BIN)/pip install --quiet --no-deps -e .
-	touch $@
+ifneq ($(UV),)
+install = @$(UV) pip install --python $(BIN)/python $(1)
+else
+# On a terminal one line moves: the seconds, and what pip does. What make starts in the background ignores Ctrl-C.
+install = @$(BIN)/pip install --disable-pip-version-check --progress-bar off $(COMPILE) $(1) >.venv/pip.log & pip=$$!; begun=$$(date +%s); \
+	trap "kill $$pip" INT TERM; \
+	while kill -0 $$pip 2>/dev/null; do \
+		! test -t 1 || printf '\r%4d s  %-70.70s' $$(($$(date +%s) - begun)) "$$(tail -n 1 .venv/pip.log 2>/dev/null)"; sleep 0.2; \
+	done; ! test -t 1 || printf '\r%79s\r' ''; wait $$pip
+endif
+
+$(BIN)/pip:
+	@echo 'installing Salvo in .venv, once'
+	@$(PYTHON) -m venv .venv
+
+# Compiling what a game never imports takes longer than the game.
+$(DEMO): COMPILE := --no-compile
+$(DEMO): server/requirements.lock pyproject.toml | $(BIN)/pip
+	$(call install,--require-hashes -r server/requirements.lock)
+	$(call install,--no-deps --no-build-isolation -e .)
+	@touch $@
+
+$(READY): requirements-dev.lock pyproject.toml | $(BIN)/pip
+	$(call install,--require-hashes -r requirements-dev.lock)
+	$(call install,--no-deps --no-build-isolation -e .)
+	@touch $(DEMO) $@

@@ -139,16 +139,28 @@ def test_metrics_and_journal_are_for_this_machine_and_for_the_server_alone() -> 
     assert members == ["server", "standby", "postgres"]
 
 
-def test_the_image_installs_from_a_lock_that_fits_what_the_server_needs() -> None:
-    lock = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "server" / "requirements.lock").read_text(), re.MULTILINE))
+def test_the_image_and_the_demo_install_from_a_lock_that_fits_what_they_need() -> None:
+    lock = _locked("server/requirements.lock")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     needed = [
         *extras["dependencies"],
         *extras["optional-dependencies"]["server"],
         *extras["optional-dependencies"]["postgresql"],
+        # Shows the demo's boards on a terminal, and installs the clone.
+        *(one for one in extras["optional-dependencies"]["terminal"] if one.startswith("rich")),
+        "hatchling",
     ]
     for requirement in map(Requirement, needed):
         assert lock[canonicalize_name(requirement.name)] in requirement.specifier, str(requirement)
+
+
+def test_the_workshop_has_the_versions_of_the_demo_so_that_it_only_adds_to_them() -> None:
+    workshop, demo = _locked("requirements-dev.lock"), _locked("server/requirements.lock")
+    assert demo.items() <= workshop.items()
+
+
+def _locked(file: str) -> dict[str, str]:
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / file).read_text(), re.MULTILINE))
 
 
 @pytest.mark.slow

@@ -279,7 +279,7 @@ def contest(folder: Path, secrets: dict[str, str]) -> Iterator[str]:
 @pytest.mark.long
 def test_the_demo_ends_with_the_command_that_plays_the_same_game_again() -> None:
     assert "make demo" in COMMANDS
-    recipe = (ROOT / "Makefile").read_text().split("demo: $(READY)")[1].split("\n\n")[0]
+    recipe = (ROOT / "Makefile").read_text().split("demo: $(DEMO)")[1].split("\n\n")[0]
     assert "$(BIN)/salvo demo" in recipe
     output = _start("salvo demo", ROOT)
     again = re.search(r"^again:  (.*)$", output, re.MULTILINE)
