@@ -142,7 +142,7 @@ install = @$(BIN)/pip install --disable-pip-version-check --progress-bar off $(C
 	trap "kill $$pip" INT TERM; \
 	while kill -0 $$pip 2>/dev/null; do \
 		! test -t 1 || printf '\r%4d s  %-70.70s' $$(($$(date +%s) - begun)) "$$(tail -n 1 .venv/pip.log 2>/dev/null)"; sleep 0.2; \
-	done; ! test -t 1 || printf '\r%79s\r' ''; wait $$pip
+	done; ! test -t 1 || printf '\r%79s\r' ''; wait $$pip || { cat .venv/pip.log; exit 1; }
 endif
 
 $(BIN)/pip:

@@ -17,7 +17,7 @@ import logging
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, Final
 
 from salvo.distribution import NAME
@@ -43,13 +43,22 @@ def _in_a_worker() -> bool:
     return processes is not None and processes.parent_process() is not None
 
 
+#: The entry points of all that is installed. Finding them reads a file of every package, so it is done once.
+_installed: Final = cache(entry_points)
+
+
+@cache
+def _is_ours(package: Distribution) -> bool:
+    return package.name == NAME
+
+
 @cache
 def found(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group by name, ours first; the second of one name is left out, and named."""
     ours: dict[str, EntryPoint] = {}
     others: list[EntryPoint] = []
-    for point in sorted(entry_points(group=group), key=lambda point: point.name):
-        if point.dist is not None and point.dist.name == NAME:
+    for point in sorted(_installed().select(group=group), key=lambda point: point.name):
+        if point.dist is not None and _is_ours(point.dist):
             ours.setdefault(point.name, point)
         else:
             others.append(point)

@@ -6,7 +6,6 @@ time runs out and the bank is not charged.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 import threading
@@ -132,6 +131,8 @@ class _Limited:
     async def _await(
         self, answer: Awaitable[Sequence[tuple[str, int, int]]], view: View, allowed: float, cause: str, started: float
     ) -> Sequence[tuple[str, int, int]]:
+        import asyncio  # most bots never need it, and it takes 40 ms to import
+
         pauses = breakpoints_met()
         try:
             with watching_breakpoints():

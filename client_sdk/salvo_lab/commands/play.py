@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from salvo.adapter import Adapter, closing
-from salvo.bot_sources import EXEC, SANDBOX, in_sandbox, is_program, make
+from salvo.bot_sources import EXEC, SANDBOX, in_folder, in_sandbox, is_program, make
 from salvo.cli.checked import refuse_unused
 from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
 from salvo.cli.output import (
@@ -31,7 +31,6 @@ from salvo.cli.output import (
     winner_line,
 )
 from salvo.errors import BotError, SalvoError
-from salvo.programs.exec_bot import ExecBot
 from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
@@ -263,7 +262,10 @@ def _make(
     [name] = seat_names([source])
     # A late answer is an error of a program, and with a time limit it costs the turn, as it does a bot in Python.
     bot = make(source, strict=alone and limits is None and not source.removeprefix(SANDBOX).startswith(EXEC))
-    if isinstance(bot, ExecBot):
+    if is_program(in_folder(source)):
+        from salvo.programs.exec_bot import ExecBot
+
+        assert isinstance(bot, ExecBot)
         bot.show = click.echo
     adapter = leaving.enter_context(closing(bot, name, report))
     if limits is not None:

@@ -28,13 +28,13 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo_lab.arena import Decisions, Failure, Placed
 from salvo_lab.intervals import rate_and_error
-from salvo_lab.simulation.pool import Pool, play_here
 from salvo_lab.simulation.seats import Seats, seating
 from salvo_lab.simulation.worker import Batch, R, Row, Run, Spec
 from salvo_lab.time_limits import TURN_SECONDS
 
 if TYPE_CHECKING:
     from salvo_lab.cluster import Cluster
+    from salvo_lab.simulation.pool import Pool
 
 __all__ = ["Decisions", "Failure", "Played", "Seats", "Simulation", "seating", "simulate", "stream"]
 
@@ -328,6 +328,8 @@ def played(
 
         shipped = Games.shipped(run, written, turn_seconds)
         return (batch for block in cluster.play(shipped, games, waiting) for batch in block)
+    from salvo_lab.simulation.pool import Pool, play_here  # a single game needs no other process
+
     if jobs == 0:
         return play_here(run, games.start, len(games))
     return _pooled(Pool(run, min(jobs, len(games)), turn_seconds), games, waiting)

@@ -9,8 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from salvo import bot_sources
 from salvo.adapter import Adapter, made
@@ -24,6 +23,9 @@ from salvo_lab import arena
 from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Supervision
 from salvo_lab.loaded_code import LoadedCode
 from salvo_lab.simulation.seats import Seats, places_alike, seating
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 #: One game as plain numbers, because ten thousand a second go through pipes: its number of turns, then for each bot, in
 #: the order of the call, its place, shots, hits, ships sunk and turns.
