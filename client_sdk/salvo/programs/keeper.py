@@ -2,8 +2,8 @@
 
 A process becomes a keeper by :func:`keep`: it makes a copy of itself, in which bots play, and waits for that. It adopts
 whatever they start and leave, in whatever session, and kills all of it when the copy has ended, or when the process has
-for which it plays. It ends a copy that has too many processes, or that a bot has stopped. To bots it is the parent: one
-that kills its parent ends its own process, and not the command's.
+for which it plays. It ends a copy that has too many processes or threads, or that a bot has stopped. To bots it is the
+parent: one that kills its parent ends its own process, and not the command's.
 
 A bot that looks for processes by other means finds the command, and may end it: that takes a sandbox to prevent.
 """
@@ -18,7 +18,7 @@ from typing import Final
 
 from salvo.programs import linux
 
-#: The exit code of a process that had too many others.
+#: The exit code of a process that had too many others, or threads.
 TOO_MANY: Final = 93
 #: That of one that a bot has stopped.
 STOPPED: Final = 94
@@ -68,7 +68,7 @@ def keep(
         elif code is None:
             there = list(linux.below(own))
             stopped = stopped + 1 if any((each.number, each.state) == (copy, "T") for each in there) else 0
-            if sum(each.state not in "ZX" for each in there) > linux.most_processes() + 1:
+            if linux.are_too_many(there):
                 code = TOO_MANY
             elif stopped > _MOST_STOPPED:
                 code = STOPPED
@@ -91,7 +91,7 @@ def end_as(code: int) -> None:
 def how_it_ended(code: int | None) -> str:
     """Return how a process ended, from its exit code; a negative one is the signal that killed it."""
     if code == TOO_MANY:
-        return f"it had more than {linux.most_processes()} processes"
+        return f"it had more than {linux.most_processes()} processes, or {linux.most_threads()} threads"
     if code == STOPPED:
         return "it was stopped by a bot"
     if code is not None and code < 0:

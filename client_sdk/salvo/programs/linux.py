@@ -1,7 +1,8 @@
 """What this system can do about processes that bots run in; all that only some systems have is here.
 
 On Linux a process of bots is kept (:mod:`salvo.programs.keeper`): nothing that they start outlives it, in whatever
-session, there are never many more processes than :func:`most_processes`, and none gets more than :func:`most_memory`.
+session, there are never many more processes than :func:`most_processes`, nor threads than :func:`most_threads`, and no
+process gets more than :func:`most_memory`.
 Elsewhere the number of processes and their memory have no limit, and what a bot starts in a session of its own goes on;
 on Windows, so does all that it starts. The length of a file has a limit wherever :mod:`resource` exists. All of this
 holds for root, too.
@@ -14,7 +15,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +29,8 @@ IS_HERE: Final = sys.platform == "linux" and hasattr(os, "fork")
 #: Processes of bots beside each other, at least, and for each core.
 _PROCESSES: Final = 200
 _PROCESSES_A_CORE: Final = 4
+#: Threads for each of these processes; a program may have some for each core, and none has so many.
+_THREADS_A_PROCESS: Final = 10
 #: Bytes of private memory of a process of bots, at least; else this share of the machine's.
 _MEMORY: Final = 2 << 30
 _SHARE_OF_MEMORY: Final = 8
@@ -45,11 +48,13 @@ class Below(NamedTuple):
 
     Attributes:
         state: a letter; ``Z`` of one that has ended.
+        threads: how many it has.
     """
 
     number: int
     group: int
     state: str
+    threads: int
 
 
 def cores() -> int:
@@ -77,6 +82,17 @@ def is_traced(number: int) -> bool:
 def most_processes() -> int:
     """Return how many processes bots may have at a time, beside that in which they play."""
     return max(_PROCESSES, _PROCESSES_A_CORE * (os.cpu_count() or 1))
+
+
+def most_threads() -> int:
+    """Return how many threads all these processes may have."""
+    return _THREADS_A_PROCESS * most_processes()
+
+
+def are_too_many(there: Iterable[Below]) -> bool:
+    """Whether processes of bots are more than they may have, or have more threads; one of them is that in which all play."""
+    running = [each for each in there if each.state not in "ZX"]
+    return len(running) > most_processes() + 1 or sum(each.threads for each in running) > most_threads()
 
 
 def most_memory() -> int:
@@ -143,10 +159,10 @@ def below(number: int) -> Iterator[Below]:
     """Yield all that a process has started, and what that has; nothing where the system does not say."""
     for child in _children(number):
         try:
-            state, _, group = Path(f"/proc/{child}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[:3]
+            fields = Path(f"/proc/{child}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
         except OSError:  # it has ended meanwhile
             continue
-        yield Below(child, int(group), state)
+        yield Below(child, int(fields[2]), fields[0], int(fields[17]))
         yield from below(child)
 
 

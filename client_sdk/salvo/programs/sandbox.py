@@ -3,7 +3,8 @@
 ``sandbox:SOURCE`` is a bot's source wherever one is wanted; ``--sandbox`` makes one of each that is no built-in bot. A
 program is started by bubblewrap, in namespaces of its own, and a bot in Python becomes a program for that. Beside its
 folder it sees what it needs to run: the system's programs, Python and what is installed for it. It may write to
-``/tmp``, which is empty at its start and gone with it.
+``/tmp``, which is empty at its start and gone with it. Root, too, has no rights there: they would be enough to make
+writable what it sees.
 
 Two things differ where it does not work: something is missing (``sandbox_missing``), or the system forbids it
 (``sandbox_forbidden``). No bot is ever played without a sandbox that should have one.
@@ -11,7 +12,6 @@ Two things differ where it does not work: something is missing (``sandbox_missin
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import site
@@ -25,8 +25,9 @@ from typing import Final
 from salvo.errors import BotError
 from salvo.programs import linux
 
-#: Bytes that a bot may have in ``/tmp``, which is memory.
+#: Bytes that a bot may have in ``/tmp``, and in shared memory; both are memory.
 _SCRATCH: Final = 64 << 20
+_SHARED: Final = 16 << 20
 _SYSTEM: Final = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 _MACHINES: Final = ("x86_64", "aarch64")
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
@@ -54,12 +55,27 @@ def sandboxed(words: Sequence[str], folder: Path | None) -> list[str]:
 
 def _bubble(shown: Sequence[str]) -> Iterator[str]:
     """Yield the words of bubblewrap before those of the command."""
-    yield from ("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv")
+    # Bubblewrap itself is a process that the bot sees, with its environment.
+    yield from (shutil.which("env") or "env", "-i", shutil.which("bwrap") or "bwrap")
+    yield from ("--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session")
     for name, value in {"PATH": _PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}.items():
         yield from ("--setenv", name, value)
-    yield from ("--proc", "/proc", "--dev", "/dev", "--size", str(_SCRATCH), "--tmpfs", "/tmp")
+    yield from (
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--size",
+        str(_SHARED),
+        "--tmpfs",
+        "/dev/shm",
+        "--remount-ro",
+        "/dev",
+    )
+    yield from ("--size", str(_SCRATCH), "--tmpfs", "/tmp")
     for path in (*_SYSTEM, *shown):
         yield from ("--ro-bind-try", path, path)
+    yield from ("--remount-ro", "/")
 
 
 def _python() -> list[str]:
@@ -80,7 +96,7 @@ def _check() -> None:
         fix = "install bubblewrap, such as by apt-get install bubblewrap"
         raise BotError("sandbox_missing", f"no program 'bwrap' that may be executed; {fix}")
     tried = [*_bubble([]), "/usr/bin/env", "true"]
-    done = subprocess.run(tried, capture_output=True, check=False, env={"PATH": os.environ.get("PATH", os.defpath)})
+    done = subprocess.run(tried, capture_output=True, check=False)
     if done.returncode:
         why = " ".join(done.stderr.decode(errors="replace").split())[:200] or f"exit code {done.returncode}"
         fix = "allow user namespaces (kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"

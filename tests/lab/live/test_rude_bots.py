@@ -78,6 +78,12 @@ ENDS = {
         "\n            for _ in range(300):\n                os.fork() or time.sleep(600)\n            time.sleep(60)",
         "it had more than",
     ),
+    "has threads without end": (
+        "\n            import threading; threading.stack_size(32768)"
+        "\n            for _ in range(3000):\n                threading.Thread(target=time.sleep, args=(600,)).start()"
+        "\n            time.sleep(60)",
+        "it had more than",
+    ),
 }
 CUP = """
 name = "cup"

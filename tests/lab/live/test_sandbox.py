@@ -24,7 +24,7 @@ pytestmark = needs("bwrap")
 Without = Callable[[list[str]], list[str]]
 
 _TRY: Final = """
-import mmap, os, socket, subprocess, sys
+import ctypes, mmap, os, socket, subprocess, sys
 from pathlib import Path
 from typing import Final
 try:
@@ -49,6 +49,14 @@ def without_limits(words: list[str]) -> list[str]:
     return [*words[:place], *words[place + 6 :]]
 
 
+def without_last(word: str, count: int) -> Without:
+    def change(words: list[str]) -> list[str]:
+        place = len(words) - words[::-1].index(word) - 1
+        return [*words[:place], *words[place + count :]]
+
+    return change
+
+
 def writable(words: list[str]) -> list[str]:
     place = len(words) - words[::-1].index("--ro-bind-try") - 1
     return [*words[:place], "--bind", *words[place + 1 :]]
@@ -64,7 +72,7 @@ ATTEMPTS: Final[dict[str, tuple[str, Without]]] = {
     ),
     "it fills the scratch folder": (
         'Path("/tmp/long").write_bytes(bytes(70 << 20))',
-        changed("--size", "--setenv", "A"),
+        changed(str(sandbox._SCRATCH), str(200 << 20)),
     ),
     "it reads a file of others": ('Path("SECRET").read_text()', changed("--chdir", "--ro-bind", "/", "/", "--chdir")),
     "it changes its own code": ('open(__file__, "a")', writable),
@@ -73,8 +81,19 @@ ATTEMPTS: Final[dict[str, tuple[str, Without]]] = {
         'socket.create_connection(("127.0.0.1", PORT), 5)',
         changed("--unshare-all", "--unshare-all", "--share-net"),
     ),
-    "it reads a secret": ('os.environ["SALVO_SECRET"]', changed("--clearenv")),
+    "it reads a secret": ('os.environ["SALVO_SECRET"]', changed("-i")),
+    "it reads a secret of what has started it": (
+        'assert "swordfish" in Path("/proc/1/environ").read_text()',
+        changed("-i"),
+    ),
+    "it fills shared memory": (
+        'Path("/dev/shm/long").write_bytes(bytes(20 << 20))',
+        changed(str(sandbox._SHARED), str(200 << 20)),
+    ),
+    "it fills memory by a file elsewhere": ('Path("/new").write_text("")', without_last("--remount-ro", 2)),
 }
+#: Makes what is mounted read-only writable.
+_REMOUNT: Final = 'assert ctypes.CDLL(None).mount(b"none", b"/usr", None, 32 | 4096, None) == 0'
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +119,15 @@ def test_what_a_bot_tries_in_a_sandbox_is_refused_and_succeeds_without_the_defen
         words = sandboxed([sys.executable, str(folder / "bot.py")], folder)
         assert outcome(words).startswith("refused: ")
         assert outcome(without(words)) == "done"
+
+
+@needs("root")
+def test_root_has_no_rights_in_a_sandbox_by_which_it_could_write_to_the_system(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(_TRY.format(attempt=_REMOUNT))
+    words = sandboxed([sys.executable, str(tmp_path / "bot.py")], tmp_path)
+    assert outcome(words) == "refused: AssertionError"
+    place = words.index("--cap-drop")
+    assert outcome([*words[:place], *words[place + 2 :]]) == "done"
 
 
 def outcome(words: list[str]) -> str:
