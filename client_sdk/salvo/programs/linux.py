@@ -90,7 +90,7 @@ def most_threads() -> int:
 
 
 def are_too_many(there: Iterable[Below]) -> bool:
-    """Whether processes of bots are more than they may have, or have more threads; one of them is that in which all play."""
+    """Whether these are more processes than bots may have, beside that in which they play, or have more threads."""
     running = [each for each in there if each.state not in "ZX"]
     return len(running) > most_processes() + 1 or sum(each.threads for each in running) > most_threads()
 
