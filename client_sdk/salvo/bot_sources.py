@@ -88,7 +88,7 @@ def in_sandbox(source: str) -> str:
     path = split(source)[0]
     if revision_of(path)[0] and path.endswith(".py"):
         raise BotError("bad_bot", f"{source!r}: a sandbox takes files as they are; leave the version out")
-    files = is_program(source) or path.endswith(".py") or Path(source).is_dir()
+    files = is_program(source) or path.endswith(".py") or "/" in source or in_folder(source) != source
     return SANDBOX + source if files and not source.startswith(SANDBOX) else source
 
 
@@ -213,7 +213,9 @@ def words_of(source: str) -> list[str]:
         path = split(source)[0]
         if path.endswith(".py"):  # in a sandbox
             file = Path(path).absolute()
-            return [sys.executable, "-m", "salvo_lab.programs", f"{file}{source.removeprefix(path)}"]
+            return [sys.executable, "-P", "-m", "salvo_lab.programs", f"{file}{source.removeprefix(path)}"]
+        if Path(source).suffix not in _RUNS:
+            raise BotError("bad_bot", f"no file, folder or command {source!r}, which a sandbox is for")
         return [_RUNS[Path(source).suffix], source]
     try:
         words = shlex.split(source.removeprefix(EXEC))

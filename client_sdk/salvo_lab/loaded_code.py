@@ -89,16 +89,18 @@ def code_of(source: str, base: str = "") -> dict[str, str]:
     Of a Python bot it is its file and the modules of its folder that it names, also where it imports them late, and
     those that they name. There are none of a bot that git has, or that is installed.
 
-    Of a folder, it is all files in it but those of data and hidden ones.
+    Of a folder, it is all files in it but hidden ones, and outside of a sandbox those of data, which a bot may write.
 
     Args:
         base: the folder that files are named from.
     """
-    source = source.removeprefix(SANDBOX)
+    guarded, source = source.startswith(SANDBOX), source.removeprefix(SANDBOX)
     if in_folder(source) != source:
         inside = [str(Path(folder, file)) for folder, _, files in os.walk(Path(base, source)) for file in files]
         named = sorted(
-            os.path.relpath(file, base or ".") for file in inside if _is_code(Path(file)) and not _is_hidden(file)
+            os.path.relpath(file, base or ".")
+            for file in inside
+            if (guarded or _is_code(Path(file))) and not _is_hidden(os.path.relpath(file, os.path.join(base, source)))
         )
         return {name: digest for name in named if (digest := digest_of(name, base))}
     if is_program(source):

@@ -43,7 +43,7 @@ def sandboxed(words: Sequence[str], folder: Path | None) -> list[str]:
     Raises:
         BotError: ``sandbox_missing`` or ``sandbox_forbidden``.
     """
-    _check()
+    check()
     from salvo.programs import confined
 
     here = [str(Path(word).absolute()) if Path(word).is_file() else word for word in words]
@@ -87,7 +87,12 @@ def _python() -> list[str]:
 
 
 @cache
-def _check() -> None:
+def check() -> None:
+    """Make a sandbox, to see that it can be done.
+
+    Raises:
+        BotError: ``sandbox_missing`` or ``sandbox_forbidden``.
+    """
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         where = f"{sys.platform} on {platform.machine()}"
         fix = "play there without one only what you trust"

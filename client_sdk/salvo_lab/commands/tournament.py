@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
@@ -19,6 +20,7 @@ from salvo.cli.checked import Suggesting
 from salvo.cli.options import JOBS, json_option
 from salvo.cli.output import write_page
 from salvo.programs.linux import cores
+from salvo.programs.sandbox import check as check_sandbox
 from salvo_display.replay_text import counted
 from salvo_game.standings.points_and_ratings import plackett_luce
 from salvo_lab.commands.series import CSV, PAGE, print_series, show_series
@@ -27,7 +29,7 @@ from salvo_lab.series.page import page
 from salvo_lab.series.record import read_record, record_path
 from salvo_lab.series.standings import SeriesStandings
 from salvo_lab.tournament.file import TournamentError, load_tournament
-from salvo_lab.tournament.folder import PROBLEM, SETTINGS, load_folder
+from salvo_lab.tournament.folder import PROBLEM, SETTINGS, TeamFolder
 from salvo_lab.tournament.games import GamesFile, entered
 from salvo_lab.tournament.pairings import number_of_games, schedule
 from salvo_lab.tournament.run import play_tournament, stand
@@ -109,14 +111,32 @@ def run(
     NAME.problem.txt beside its folder. FOLDER/tournament.toml may have the settings.
     """
     plackett_luce()  # a missing package is reported before anything is played
-    is_folder = file.is_dir()
-    file = file / SETTINGS if is_folder else file
-    page_file = file.with_suffix(".html")
-    path, written = ctx.with_resource(_beside(file, page_file))
-    given = load_folder(path.parent, trying=True) if is_folder else load_tournament(path)
-    for problem in sorted(path.parent.glob(f"*{PROBLEM}")) if is_folder else ():
-        click.echo(f"{problem.name.removesuffix(PROBLEM)} does not play; {problem.name} says why", err=True)
+    again, teams = file, None
+    if file.is_dir():
+        file = file / SETTINGS
+        path = file.absolute()
+        page_file, written = file.with_suffix(".html"), path.with_suffix(".html")
+        copy = ctx.with_resource(TemporaryDirectory(prefix="salvo-", ignore_cleanup_errors=True))
+        teams = TeamFolder(path.parent, Path(copy))
+        given = teams.empty
+        ctx.with_resource(chdir(copy))
+    else:
+        page_file = file.with_suffix(".html")
+        path, written = ctx.with_resource(_beside(file, page_file))
+        given = load_tournament(path)
+    if given.sandbox:
+        check_sandbox()
     games = GamesFile(record_path(path, SeriesKind.TOURNAMENT), given, fresh=fresh)
+    if teams is not None:
+        try:
+            given = teams.try_out(games.lines)
+            games.take(given)
+        except BaseException:
+            games.close()
+            raise
+        finally:
+            for problem in sorted(path.parent.glob(f"*{PROBLEM}")):
+                click.echo(f"{problem.name.removesuffix(PROBLEM)} does not play; {problem.name} says why", err=True)
     if games.aside is not None:
         click.echo(f"the games of before are in {file.with_name(games.aside.name)}", err=True)
     given = given.with_seed(games.seed)
@@ -126,10 +146,10 @@ def run(
         click.echo(f"{', '.join(games.replaced)} changed: {left}; earlier games stay in the record", err=True)
     try:
         with _progress(in_all, before) as played:
-            play_tournament(path, given, games, jobs or cores(), played)
+            given = play_tournament(path, given, games, jobs or cores(), played, _leaving_out(teams))
     except KeyboardInterrupt:
         so_far = f"{len(schedule(given, games.games)[1])} of {in_all} games are played and kept"
-        click.echo(f"\n{so_far}; go on: {_command('run', file)}", err=True)
+        click.echo(f"\n{so_far}; go on: {_command('run', again)}", err=True)
         raise
     finally:
         if changed := games.mend():
@@ -141,7 +161,7 @@ def run(
     if not as_json:
         click.echo(f"page:   {page_file}")
         click.echo(f"games:  {record_path(file, SeriesKind.TOURNAMENT)}")
-        click.echo(f"again:  {_command('show', file.parent if is_folder else file)}")
+        click.echo(f"again:  {_command('show', again)}")
 
 
 @tournament.command()
@@ -166,11 +186,23 @@ def _begun(file: Path) -> SeriesStandings:
 
 
 def _of_folder(folder: Path) -> SeriesStandings:
-    with _beside(folder / SETTINGS, folder) as (path, _):
-        given = load_folder(path.parent, trying=False)
-        recorded = read_record(record_path(path, SeriesKind.TOURNAMENT))
-        assert recorded is not None, "whose bots have played"
-        return stand(given.with_seed(recorded.head.seed), recorded.lines, entered(recorded.lines))
+    recorded = read_record(record_path(folder / SETTINGS, SeriesKind.TOURNAMENT))
+    lines = recorded.lines if recorded is not None else []
+    with chdir(folder):
+        given = TeamFolder(Path.cwd(), Path.cwd()).those_that_played(lines)
+    seed = recorded.head.seed if recorded is not None else ""
+    return stand(given.with_seed(seed), lines, entered(lines))
+
+
+def _leaving_out(teams: TeamFolder | None) -> Callable[[str, str], None] | None:
+    if teams is None:
+        return None
+
+    def note(name: str, problem: str) -> None:
+        teams.note(name, problem)
+        click.echo(f"{name} does not play any more; {teams.problem_file(name).name} says why", err=True)
+
+    return note
 
 
 @contextmanager

@@ -114,7 +114,8 @@ class Tournament(Model):
         seats: the most players of a game in free for all; all bots, up to 8, when not given.
         seed: decides all that is drawn; empty when the file has none: then the first run draws a secret one.
         sandbox: whether files, folders and commands play in a sandbox.
-        entrants: of a folder, all that ever played, in the order in which they came; matches keep their numbers.
+        entrants: of a folder, all that ever played, in the order in which they came: matches keep their numbers. None
+            of a file.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
@@ -128,7 +129,7 @@ class Tournament(Model):
     time: TimeRules = TimeRules()
     bots: Annotated[dict[Name, Annotated[str, Field(min_length=1)]], Field(min_length=2, max_length=MAX_BOTS)]
 
-    _entrants: tuple[str, ...] = PrivateAttr(())
+    _entrants: tuple[str, ...] | None = PrivateAttr(None)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -168,7 +169,7 @@ class Tournament(Model):
         return self.seats or min(len(self.bots), MAX_SEATS)
 
     @property
-    def entrants(self) -> tuple[str, ...]:
+    def entrants(self) -> tuple[str, ...] | None:
         return self._entrants
 
     def of_folder(self, entrants: tuple[str, ...]) -> Self:
@@ -176,6 +177,10 @@ class Tournament(Model):
         copy = self.model_copy()
         copy._entrants = entrants
         return copy
+
+    def without(self, name: str) -> Self:
+        """Return the same tournament without a bot; of a folder, whose bots come and go."""
+        return self.model_copy(update={"bots": {bot: source for bot, source in self.bots.items() if bot != name}})
 
     def with_seed(self, seed: str) -> Self:
         """Return the same tournament with the seed that was drawn for it."""
@@ -185,7 +190,7 @@ class Tournament(Model):
         """Return what must be the same in all games of a tournament, by subject; the code of bots may change."""
         values = self.model_dump(mode="json")
         same = {
-            "bots": [] if self.entrants else list(self.bots),
+            "bots": list(self.bots) if self.entrants is None else [],
             "rules file": digest_of(self.rules),
             "salvo": __version__,
         }

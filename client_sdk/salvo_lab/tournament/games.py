@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from salvo.bot_sources import in_sandbox
 from salvo.errors import BotError
 from salvo.versions import pinned
 from salvo_lab.loaded_code import changed, check_same, code_of, digest_of, has_code
@@ -32,13 +33,13 @@ def entered(lines: Iterable[SeriesLine]) -> dict[str, Entered]:
 def versions_now(tournament: Tournament, lines: Iterable[SeriesLine]) -> dict[str, Entered]:
     """Return the versions that the bots of a tournament have now, by name, with what a record knows of their code."""
     known = {(line.entered, line.version): line for line in lines if isinstance(line, Entered)}
-    return {name: _version_now(name, source, known) for name, source in tournament.bots.items()}
+    return {name: _version_now(name, source, known, tournament.sandbox) for name, source in tournament.bots.items()}
 
 
-def _version_now(name: str, source: str, known: Mapping[tuple[str, str], Entered]) -> Entered:
+def _version_now(name: str, source: str, known: Mapping[tuple[str, str], Entered], sandbox: bool) -> Entered:
     code: dict[str, str] = {}
     with suppress(BotError):  # what is wrong with it shows when it is loaded
-        source, code = pinned(source), code_of(source)
+        source, code = pinned(source), code_of(in_sandbox(source) if sandbox else source)
     version = _version(source, code)
     while (before := known.get((name, version))) is not None:
         if not changed(before.code):
@@ -92,6 +93,10 @@ class GamesFile(SeriesRecord):
         """
         settings = tournament.settings()
         super().__init__(path, SeriesKind.TOURNAMENT, settings, seed=tournament.seed, fresh=fresh)
+        self.take(tournament)
+
+    def take(self, tournament: Tournament) -> None:
+        """Go on with other bots of a folder."""
         self._tournament = tournament
         self.versions = versions_now(tournament, self.lines)
         self.games = games_between(self.lines, self.versions)

@@ -64,15 +64,16 @@ def whole_schedule(tournament: Tournament) -> list[Match] | None:
     names = list(tournament.bots)
     match tournament.format:
         case Format.ROUND_ROBIN:
-            return _pairs_that_stay(tournament) if tournament.entrants else round_robin(names)
+            return (
+                round_robin(names) if tournament.entrants is None else _pairs_that_stay(tournament, tournament.entrants)
+            )
         case Format.FREE_FOR_ALL:
             return free_for_all(names, tournament.number_of_rounds, tournament.most_seats, tournament.seed)
     return None
 
 
-def _pairs_that_stay(tournament: Tournament) -> list[Match]:
+def _pairs_that_stay(tournament: Tournament, came: Sequence[str]) -> list[Match]:
     """Return every pair of a folder's bots, with the number that it has whoever comes later or goes."""
-    came = tournament.entrants
     pairs = [(earlier, later) for place, later in enumerate(came) for earlier in came[:place]]
     return [Match(number, 1, pair) for number, pair in enumerate(pairs, start=1) if set(pair) <= tournament.bots.keys()]
 

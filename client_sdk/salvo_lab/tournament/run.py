@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from salvo.bot_sources import in_sandbox
 from salvo.errors import BotError, SalvoError
 from salvo.text_files import read_text
 from salvo_lab.series.lines import Entered, SeriesKind, SeriesLine
@@ -40,7 +41,7 @@ def stand(
         all_games=number_of_games(tournament),
         rules=tournament.rules,
         seed=tournament.seed,
-        sources=tournament.bots,
+        sources={name: in_sandbox(bot) if tournament.sandbox else bot for name, bot in tournament.bots.items()},
         limits=tournament.time.model_dump(),
     )
     return standings(series, matches, games, versions=versions, earlier=earlier_versions(lines, versions))
@@ -64,21 +65,31 @@ def stand_of_record(recorded: Recorded) -> SeriesStandings:
 
 
 def play_tournament(
-    path: Path, tournament: Tournament, file: GamesFile, jobs: int, played: Callable[[int], None]
-) -> None:
+    path: Path,
+    tournament: Tournament,
+    file: GamesFile,
+    jobs: int,
+    played: Callable[[int], None],
+    left_out: Callable[[str, str], object] | None = None,
+) -> Tournament:
     """Play what the file of games does not have yet; every game is in it before ``played`` is called with the count.
+
+    Args:
+        left_out: learns the name of a bot that cannot be made, and why; the others go on without it. None raises that.
+
+    Returns:
+        The tournament of the bots that could be made.
 
     Raises:
         TournamentError: ``bad_tournament`` for a bot that cannot be made.
         SeriesError: ``bad_results``.
         MissingExtra: ``tournament`` is not installed.
     """
-    in_all = number_of_games(tournament)
     while True:
         matches, games = schedule(tournament, file.games)
-        if len(games) >= in_all:
+        if len(games) >= number_of_games(tournament):
             file.enter()
-            return
+            return tournament
         there = {(game.result, game.index) for game in games}
         missing = [
             game for match in matches for game in games_of(match, tournament) if (game.match, game.index) not in there
@@ -88,12 +99,22 @@ def play_tournament(
                 file.add_games(batch)
                 played(len(batch))
         except BotError as error:
-            raise _explained(path, tournament, file, error) from None
+            name = _named(tournament, error)
+            if left_out is None or not name or error.code != "bad_bot":
+                raise _explained(path, tournament, file, error) from None
+            left_out(name, str(error))
+            tournament = tournament.without(name)
+            file.take(tournament)
+
+
+def _named(tournament: Tournament, error: BotError) -> str:
+    """Return the bot that an error is about; empty if it is about none."""
+    return next((name for name in tournament.bots if error.text.startswith((f"{name}: ", f"{name}, "))), "")
 
 
 def _explained(path: Path, tournament: Tournament, file: GamesFile, error: BotError) -> SalvoError:
     """Return an error that ended the games, with the line of the tournament's file where a bot cannot be made."""
     if error.code == "code_changed":
         return file.changed(error)
-    name = next((name for name in tournament.bots if error.text.startswith((f"{name}: ", f"{name}, "))), "")
-    return mistake(path, read_text(path) if path.is_file() else "", name, error.text, "bots")
+    text = read_text(path) if path.is_file() else ""
+    return mistake(path, text, _named(tournament, error), error.text, "bots")

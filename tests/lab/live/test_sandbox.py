@@ -98,9 +98,9 @@ _REMOUNT: Final = 'assert ctypes.CDLL(None).mount(b"none", b"/usr", None, 32 | 4
 
 @pytest.fixture(autouse=True)
 def _looks_again() -> Iterator[None]:
-    sandbox._check.cache_clear()
+    sandbox.check.cache_clear()
     yield
-    sandbox._check.cache_clear()
+    sandbox.check.cache_clear()
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
