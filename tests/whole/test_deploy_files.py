@@ -159,6 +159,12 @@ def test_the_workshop_has_the_versions_of_the_demo_so_that_it_only_adds_to_them(
     assert demo.items() <= workshop.items()
 
 
+def test_the_readme_says_what_every_extra_of_a_user_is_for() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = (ROOT / "README.md").read_text().partition("\n| extra | for |\n")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", table)) == set(extras) - {"dev", "docs", "fuzz", "image"}
+
+
 def _locked(file: str) -> dict[str, str]:
     return dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / file).read_text(), re.MULTILINE))
 
