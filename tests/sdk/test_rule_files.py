@@ -66,7 +66,7 @@ WRONG = [
     ("width = '8'", "line 1: width is '8'; it is an integer"),
     ("width = true", "line 1: width is True; it is an integer"),
     ("reveal = 1", "line 1: reveal is 1; it is true or false"),
-    ("name = 'salvo'", "line 1: name is 'salvo'; it is 1..32 of a-z 0-9 _ -, and not alternate, apart, salvo"),
+    ("name = 'salvo'", "line 1: name is 'salvo'; it is 1..32 of a-z 0-9 _ -, and not alternate, apart, pomcp, salvo"),
     ("name = 'Big Pond'", "line 1: name is 'Big Pond'"),
     ("shots = 'until_miss'", "line 1: shots is 'until_miss', which is for old records; say shots = 'one'"),
     ("name = 'p'\nlike = 'salvo'\nwidth = 27", "line 3: a grid is 1..26 cells wide and high, not 27 x 10"),
@@ -91,7 +91,7 @@ WRONG = [
     ),
     (
         "width = 3\nheight = 3",
-        "fleet is missing; say it, or like = NAME to take it from a book: alternate, apart, salvo",
+        "fleet is missing; say it, or like = NAME to take it from a book: alternate, apart, pomcp, salvo",
     ),
     ("like = 'salvo'", "name is missing"),
     ("name = 'p'\nname = 'q'", "Cannot overwrite a value"),
