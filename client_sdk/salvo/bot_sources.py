@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -260,9 +261,20 @@ def _program(source: str, strict: bool, staying: ProgramPool | None) -> type[Exe
 
 
 def _folder_of(source: str) -> Path | None:
-    """Return the folder that a bot in a sandbox may read; None for a command that names no file."""
+    """Return the folder that a bot in a sandbox may read; None for a command that names no file.
+
+    Raises:
+        BotError: ``bad_bot``: there is more in it than a bot's own.
+    """
     file = script_of(source) if source.startswith(EXEC) else Path(split(source)[0])
-    return file.absolute().parent if file.is_file() else None
+    if not file.is_file():
+        return None
+    folder = file.resolve().parent
+    others = [Path(each).resolve() for each in (os.environ.get("HOME"), tempfile.gettempdir()) if each]
+    if any(other.is_relative_to(folder) for other in others) or next(folder.glob("*.games.jsonl"), None):
+        text = f"{source!r}: a bot in a sandbox reads its folder, and {folder} is of others, too"
+        raise BotError("bad_bot", f"{text}; give it a folder of its own")
+    return file.absolute().parent
 
 
 def _check_program(source: str, program: str) -> None:

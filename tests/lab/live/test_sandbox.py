@@ -167,6 +167,18 @@ def test_a_bot_plays_the_same_game_in_a_sandbox(tmp_path: Path) -> None:
     assert played[1].splitlines()[3] == "again:  salvo play sandbox:mine.py hunter --seed 7"
 
 
+def test_a_folder_that_is_not_a_bots_own_is_not_shown_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text("import salvo\n")
+    load(in_sandbox(str(tmp_path / "mine.py")))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(BotError, match=r"bad_bot: .* is of others, too; give it a folder of its own"):
+        load(in_sandbox(str(tmp_path / "mine.py")))
+    monkeypatch.undo()
+    (tmp_path / "cup.games.jsonl").write_text("")  # with the seed
+    with pytest.raises(BotError, match=r"bad_bot: .* is of others, too; give it a folder of its own"):
+        load(in_sandbox(str(tmp_path / "mine.py")))
+
+
 def test_without_bubblewrap_the_error_names_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text("import salvo\n")
     monkeypatch.setenv("PATH", str(tmp_path))
