@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import os
-import pwd
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -180,6 +179,8 @@ def _hand_over(*paths: Path) -> None:
     """Give files that mosquitto writes to the user that it becomes when root starts it."""
     if os.geteuid() == 0:
         with contextlib.suppress(KeyError):  # no such user here: in a container, or nothing is installed
+            import pwd  # which Windows does not have; all commands of contests import this module
+
             owner = pwd.getpwnam(MOSQUITTO_USER)
             for path in paths:
                 os.chown(path, owner.pw_uid, owner.pw_gid)
