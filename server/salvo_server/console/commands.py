@@ -12,6 +12,20 @@ from salvo.table_state import TableState
 from salvo_display.replay_text import in_words
 from salvo_game.transitions import STATES, TABLE, Answer, event_of
 
+#: What the buttons of a table say, in the order of the command line.
+_LABELS: Final = {
+    HostAction.START: "Start the game",
+    HostAction.SKIP: "Skip the turn",
+    HostAction.PAUSE: "Pause",
+    HostAction.RESUME: "Resume",
+    HostAction.EXTEND: "More time",
+    HostAction.ABORT: "Abort the game",
+    HostAction.REMOVE: "Take a team out",
+    HostAction.ANNOUNCE: "Announce",
+    HostAction.NEXT: "Next game",
+    HostAction.SET: "Settings",
+    HostAction.ANNUL: "Annul a result",
+}
 #: How many names a sentence has.
 _MANY: Final = 6
 
@@ -41,8 +55,7 @@ class Offer(NamedTuple):
 
 def offers(table: TableState) -> list[Offer]:
     """Return all commands of a table, in the order of the command line."""
-    of_tables = [do for do in HostAction if do is not HostAction.FINISH]
-    return [Offer.of(do, do.value, _means(do, table), ready=_is_ready(do, table)) for do in of_tables]
+    return [Offer.of(do, label, _means(do, table), ready=_is_ready(do, table)) for do, label in _LABELS.items()]
 
 
 def _is_ready(do: HostAction, table: TableState) -> bool:

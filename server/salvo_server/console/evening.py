@@ -343,7 +343,7 @@ def phase_line(evening: m.EveningShown) -> str:
 def _league_lines(league: m.LeagueShown) -> list[str]:
     """Return how a league stands: its matches, and its first three."""
     first = [
-        f"{row.place}. {row.team}, {row.points / 1000:g} {'point' if row.points == 1000 else 'points'}"
+        f"{row.place}. {row.team}, {round(row.points / 1000, 2):g} {'point' if row.points == 1000 else 'points'}"
         for row in league.rows[:3]
     ]
     return [*map(_match_line, () if league.over else league.matches), *first]

@@ -145,7 +145,7 @@ function tick() {
   }
   for (const cell of document.querySelectorAll("[data-since]")) {
     const seconds = Math.max(0, Math.round((now - cell.dataset.since) / 1000));
-    say(cell, seconds < 2 * MINUTE_S ? `${seconds} s` : `${Math.round(seconds / MINUTE_S)} min`);
+    say(cell, seconds < 2 * MINUTE_S ? `for ${seconds} s` : `for ${Math.round(seconds / MINUTE_S)} min`);
   }
 }
 setInterval(tick, 500);
