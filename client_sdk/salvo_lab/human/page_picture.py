@@ -28,7 +28,7 @@ def picture_of(sitting: Sitting) -> dict[str, Any]:
     return {
         "mode": sitting.mode,
         "title": _title(sitting),
-        "about": list(sitting.about),
+        "about": [*sitting.about, *([] if sight is None else [f"you are {sight.me}"])],
         "turn": _whose_time(sitting),
         "trouble": sitting.trouble,
         "message": sitting.message,

@@ -9,6 +9,7 @@ import { play, toggle } from "./sound.js";
 
 const FEW_SECONDS = 20;
 const TINTS = 6;
+const LEGEND = "? may have hit; a colour is a salvo";
 const narrow = matchMedia("(max-width: 44rem)");
 // What goes on with the game, among other things that can be done.
 const MAIN = new Set(["done", "fire", "restart"]);
@@ -156,7 +157,8 @@ function showLit() {
     const cells = (salvo?.shots || []).filter(([name]) => name === board.player).map(([, cell]) => cell);
     const { width } = drawings.get(section);
     drawings.get(section).show(board.cells, cells.map((cell) => [(cell % width) + 1, Math.floor(cell / width) + 1]));
-    say(section.querySelector(".lit"), cells.length ? `turn ${turn}: ${salvo.hits} hit` : "");
+    section.querySelector(".lit").classList.toggle("legend", !cells.length);
+    say(section.querySelector(".lit"), cells.length ? `turn ${turn}: ${salvo.hits} hit` : board.fired.length ? LEGEND : "");
   }
   for (const line of lines()) {
     line.classList.toggle("on", line.dataset.turn === String(turn));
