@@ -24,6 +24,7 @@ from kit.results import result
 from kit.waiting import until
 from kit.web_front import WebFront, in_this_process
 from salvo import messages as m
+from salvo.badges import Badges
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import EVENING
 from salvo.codec.header import Header
@@ -115,7 +116,8 @@ def played_at(table_name: str, names: Sequence[str]) -> tuple[Header, list[Step]
     fleets = {name: random_fleet(SALVO, generator(name)) for name in names}
     inputs: list[m.Input] = [m.Participate(name, b"") for name in names]
     inputs += [m.PlaceShip(name, place.ship, place) for name, fleet in fleets.items() for place in fleet.placements]
-    header, steps = table.header, [table.carry_out(each, 1000 * at) for at, each in enumerate(inputs)]
+    began = round(1000 * (time.time() - 600))
+    header, steps = table.header, [table.carry_out(each, began + 1000 * at) for at, each in enumerate(inputs)]
     left = {}
     for name, fleet in fleets.items():
         ships = [cell for cell in range(SALVO.grid.size) if fleet.board[cell]]
@@ -124,14 +126,23 @@ def played_at(table_name: str, names: Sequence[str]) -> tuple[Header, list[Step]
     while (current := table.referee.current) is not None:
         target = next(name for name in reversed(names) if name != current.name and left[name])
         shot = m.Fire(current.name, target, *SALVO.grid.xy(left[target].pop()))
-        steps.append(table.carry_out(shot, 1000 * (len(steps) + 1)))
+        steps.append(table.carry_out(shot, began + 1000 * (len(steps) + 1)))
     return header, steps
 
 
 def announced(header: Header, steps: Sequence[Step], part: float = 1.0) -> Iterator[m.Announcement]:
-    """Yield what everybody is told of the first part of a game, and what a referee sees after every salvo."""
+    """Yield what everybody is told of the first part of a game, and what a referee sees after every salvo.
+
+    A part ends with the last ship that has sunk in it.
+    """
     snapshots = BoardSnapshots(header)
-    for step in islice(steps, round(part * len(steps))):
+    end = round(part * len(steps))
+    if part < 1.0:
+        sinks = (any(isinstance(each, m.SalvoResolved) and each.sunk for each in step.announcements) for step in steps)
+        end = max(
+            (number for number, sinks_one in enumerate(sinks, start=1) if sinks_one and number <= end), default=end
+        )
+    for step in islice(steps, end):
         yield from filter(is_public, step.announcements)
         yield from snapshots.follow(step)
 
@@ -154,9 +165,11 @@ def league(names: Sequence[str], phase: Phase, round_: int = 2, name: str = CUP,
         m.LeagueMatch(teams, None if done else f"t{number}", (2, 1, 3, 4)[: len(teams)] if done else ())
         for number, teams in enumerate(tables, start=1)
     ]
+    played = round_ if done else max(0, round_ - 1)
+    shares = [(len(names) - place) / max(1, len(names) - 1) for place in range(1, len(names) + 1)]
     rows = [
-        m.LeagueStanding(place, team, 1000 * (len(names) - place) + 333, 3 * round_, round_)
-        for place, team in enumerate(names, start=1)
+        m.LeagueStanding(place, team, round(1000 * played * share), played, round(played * share * share))
+        for place, (team, share) in enumerate(zip(names, shares, strict=True), start=1)
     ]
     shown = m.EveningShown(
         "desk",
@@ -169,8 +182,8 @@ def league(names: Sequence[str], phase: Phase, round_: int = 2, name: str = CUP,
         tuple(matches) if round_ else (),
         tuple(rows),
         phase=phase,
-        at=1_790_000_000_000,
-        badges={team: 13 * number % 144 for number, team in enumerate(names)},
+        at=round(1000 * (time.time() - 300)),
+        badges={team: badge.number for team, badge in Badges().of(names).items()},
     )
     return replace(shown, **more)  # type: ignore[arg-type]
 
@@ -179,7 +192,10 @@ def standings(names: Sequence[str]) -> Standings:
     """Return the standings after some games, each of four of these teams."""
     counted = Standings()
     for number in range(3 * len(names)):
-        counted.add(result(number, *(names[(number * step + number) % len(names)] for step in range(1, 3)), table="t1"))
+        first = names[number % (1 + 7 * number % len(names))]  # those that are listed first win more often
+        second = next(name for name in (*names[number % len(names) :], *names) if name != first)
+        players = (m.PlayerStats(first, 61, 17, 5, 5, 1), m.PlayerStats(second, 58, 9 + number % 7, 2, 5, 2))
+        counted.add(result(number, first, second, table="t1")._replace(players=players))
     return counted
 
 
@@ -307,7 +323,7 @@ def over(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
     last = max(number for number, step in enumerate(steps) if step_ends(step))
 
     def show(window: Browser) -> None:
-        said = list(announced(header, steps, last / len(steps)))
+        said = list(announced(header, steps[:last]))
         room.say(*opened(len(names)), *said)
         at(front.url, "document.querySelectorAll('.tile').length >= 2")(window)
         snapshots = BoardSnapshots(header)
