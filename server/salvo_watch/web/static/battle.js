@@ -7,6 +7,7 @@ import { play } from "./sound.js";
 import { follow, inTheMiddle, mine, narrow, own, picture, teamOf } from "./state.js";
 import { Tile } from "./tiles.js";
 import { volley } from "./volley.js";
+import { ranks } from "./words.js";
 
 const stage = find("boards");
 const tiles = new Map(); // of the gallery, by name
@@ -47,14 +48,6 @@ function place(parent, chosen) {
   const elements = chosen.map((tile) => tile.element);
   if (elements.length === parent.children.length && elements.every((element, index) => element === parent.children[index])) return;
   parent.replaceChildren(...elements);
-}
-
-// Places as a game stands, by points or ships; none while that is not known, or the same for all.
-function ranks({ players, rules, state }) {
-  const worth = ({ hits, sunk, out }) => (out ? -1 : rules.goal ? hits : rules.sinkings ? rules.fleet.length - sunk.length : 0);
-  const all = players.map(worth);
-  const rank = (player) => (state === "turn" && new Set(all).size > 1 ? 1 + all.filter((other) => other > worth(player)).length : "");
-  return new Map(players.map((player) => [player.name, rank(player)]));
 }
 
 export function drawBoards() {

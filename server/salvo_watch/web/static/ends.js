@@ -5,8 +5,9 @@ import { aimsAt, featured } from "./battle.js";
 import { Board, cellsOf } from "./boards.js";
 import { badge, colourOf, counted, fill, find, make, nameOf, plain, show } from "./dom.js";
 import { play } from "./sound.js";
-import { gameOf, mine, picture, pieces, teamOf } from "./state.js";
-import { crowned, reason, victory } from "./words.js";
+import { nextWords } from "./games.js";
+import { gameOf, mine, ofEvening, picture, pieces, teamOf } from "./state.js";
+import { champions, crowned, reason, victory } from "./words.js";
 
 const CARD_MS = 7000;
 const MANY = 4; // winners, or others, of a card: more are counted
@@ -69,6 +70,7 @@ function openCard() {
     make("div", "who", make("ul", "winners", ...some(teams, (team) => whole("li", team))), make("h1", "wins", won.at(-1)), make("p", "why", ...pieces(reason(picture)))),
     make("div", "how", ...still(), ...(again.querySelector("a") ? [Object.assign(again.cloneNode(true), { id: "", hidden: false })] : [])),
     make("ol", "others", ...(others.length > 1 ? some(others, (team) => whole("li", team, make("b", "place", String(team.place)))) : [])),
+    ...(ofEvening() ? [make("p", "next", nextWords())] : []),
   ]);
   show(end, true);
   fitEnd();
@@ -92,11 +94,12 @@ function still() {
 }
 
 // The third enter first, each place on a step of its own, and at last the table.
-function openPodium({ name, rows }) {
+function openPodium({ name, round, rows }) {
   const made = fill(end, JSON.stringify([name, rows, mine]), () => {
     const places = [...new Set(rows.map(({ place }) => place))].filter((place) => place <= STEPS);
     const steps = places.map((place, index) => aStep(rows.filter((row) => row.place === place), places.length - 1 - index));
-    return [make("h1", "cup", plain(name)), make("ol", "steps", ...steps), theTable(rows, places.length)];
+    const heading = make("p", "champions", ...pieces(champions(rows)), `, after ${counted(round, "round")}`);
+    return [make("h1", "cup", plain(name)), heading, make("ol", "steps", ...steps), theTable(rows, places.length)];
   });
   if (made || end.hidden) end.className = made && entering ? "podium entering" : "podium";
   show(end, true);
@@ -126,7 +129,8 @@ function theTable(rows, turn) {
   };
   const heads = () => make("thead", "", make("tr", "", ...["Place", "Team", "Points", "Games", "Won"].map((head) => make("th", "", head))));
   const parts = Array.from({ length: tables }, (_, part) => make("table", "", heads(), make("tbody", "", ...rows.slice(part * each, (part + 1) * each).map(row))));
-  const element = after(make("div", "final", ...parts), turn);
+  const how = make("p", "points", "Final table. In each match the first gets a point, the last none, those between a share of it.");
+  const element = after(make("div", "final", how, ...parts), turn);
   element.style.setProperty("--rows", each + 1);
   return element;
 }

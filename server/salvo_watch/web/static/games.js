@@ -30,14 +30,14 @@ function games() {
   return [...others.map(ofGame), ...shown].sort((a, b) => rank[a.state] - rank[b.state]);
 }
 
-function nextWords() {
+export function nextWords() {
   const { round, rounds, left } = picture.league;
   const { phase, waits } = picture.evening;
   if (waits) return "Next: results, as soon as the tapes of these games have run; three minutes at most";
   const last = rounds && round >= rounds;
   const what = last ? "the final table" : `round ${round + 1}${rounds ? ` of ${rounds}` : ""}`;
   const podium = left ? `. Podium in ${left}` : "";
-  return `Next: ${what}${phase === "between" ? "" : ", when these games are over"}${podium}`;
+  return `Next: ${what}, ${phase === "between" ? "soon" : "when these games are over"}${podium}`;
 }
 
 export function drawGames() {
@@ -57,7 +57,8 @@ export function drawGames() {
   section.style.setProperty("--columns", columns);
   section.style.setProperty("--lines", Math.ceil(all.length / columns) * (most + 1.5));
   find("standings-list").classList.toggle("moved", rows.some(({ moved }) => moved));
-  say(section.querySelector("h2"), large ? "" : inRound(picture).replace(/^ in r/, "R"));
+  const afloat = all.some(({ state, players }) => state === "turn" && players.some((player) => player.afloat !== null)) ? ": ships afloat" : "";
+  say(section.querySelector("h2"), large ? "" : inRound(picture).replace(/^ in r/, "R") + afloat);
   const list = find("games-list");
   while (list.children.length > all.length) list.lastChild.remove();
   all.forEach((game, index) => {

@@ -2,6 +2,7 @@
 
 import { fill, find, fit, say, show } from "./dom.js";
 import { picture, pieces } from "./state.js";
+import { clockTime } from "./top.js";
 import { atZero, awaited, inLeague, progress, spoken, told } from "./words.js";
 
 const FRESH_MS = 4000; // a salvo is the headline for that long, then who is to fire
@@ -10,6 +11,7 @@ const SPOKEN_MS = 4000;
 let fresh = null; // the salvo that is the headline
 let freshUntil = 0;
 let ends = null; // when the clock is at zero, by performance.now()
+let standing = ""; // what stands in the clock's place where nothing runs out
 
 export function drawNow() {
   setClock();
@@ -51,7 +53,8 @@ function announce(text) {
 
 function setClock() {
   const { state, turn } = picture;
-  const { word, left } = clock();
+  const { word, left, stands = "" } = clock();
+  standing = stands;
   ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
   say(find("clockword"), word);
   tick();
@@ -59,7 +62,8 @@ function setClock() {
 
 // What the clock counts down to, and in how many milliseconds; null where it counts nothing.
 function clock() {
-  const { state, turn, lobby, evening, players, rules } = picture;
+  const { state, turn, lobby, evening, players, rules, tape } = picture;
+  if (tape) return { word: `over at ${clockTime(tape.ended)}`, left: null, stands: "Tape" };
   if (state === "turn") return { word: "left to fire", left: turn && !turn.fired ? turn.left_ms : null };
   if (awaited(picture)) return { word: "round 1 begins in", left: evening.begins > Date.now() ? evening.begins - Date.now() : null };
   const word = state === "lobby" && !inLeague(picture) && atZero(players, rules.fleet.length);
@@ -68,7 +72,9 @@ function clock() {
 
 function tick() {
   const left = ends && Math.max(0, ends.at - performance.now());
-  show(find("clock"), ends !== null);
+  show(find("clock"), ends !== null || standing !== "");
+  find("clock").classList.toggle("late", standing !== "");
+  if (!ends) say(find("left"), standing);
   if (ends) say(find("left"), left >= 60_000 ? `${Math.floor(left / 60_000)}:${String(Math.floor(left / 1000) % 60).padStart(2, "0")}` : `${Math.ceil(left / 1000)} s`);
   find("bar").style.transform = `scaleX(${ends?.whole ? Math.min(1, left / ends.whole) : 0})`;
 }

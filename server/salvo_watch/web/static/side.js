@@ -4,8 +4,8 @@ import { badge, colourOf, counted, draw, fill, find, make, nameOf, plain, say, s
 import { inTheMiddle, mine, ofEvening, picture, pieces, teamOf } from "./state.js";
 import { news, percents } from "./words.js";
 
-const MANY_CHANCES = 8; // more than these would be stripes without names
-const BEST_CHANCES = 5;
+const MANY_CHANCES = 8; // stripes
+const SMALLEST_CHANCE = 0.06; // smaller ones stand together: the bar is to scale, and a stripe needs room for a name
 const PLACES = 16; // of the result, since the boards have all of them
 const ROWS = 16; // of the standings
 export const LINES = 10; // of one column beside a tape
@@ -85,35 +85,38 @@ export function drawSide() {
 
 export function drawChances() {
   const all = picture.players.filter(({ chance, out }) => chance !== null && !out);
-  const racing = all.length > MANY_CHANCES ? [...all].sort((a, b) => b.chance - a.chance).slice(0, BEST_CHANCES) : all;
+  const large = all.filter(({ chance }) => chance >= SMALLEST_CHANCE);
+  const racing = large.length > MANY_CHANCES ? [...large].sort((a, b) => b.chance - a.chance).slice(0, MANY_CHANCES) : large;
   const others = all.filter((player) => !racing.includes(player));
-  const there = picture.state === "turn" && racing.length > 1;
+  const there = picture.state === "turn" && all.length > 1;
   show(find("chances"), there);
   if (!there) return;
   const list = find("chances-list");
   fill(list, JSON.stringify([racing.map(({ name }) => name), all.length]), () => [
     ...racing.map((player) => make("li", colourOf(player), badge(player), nameOf(player.name), make("b"))),
-    ...(others.length ? [make("li", "others", `${others.length} others`, make("b"))] : []),
+    ...(others.length ? [make("li", "others", make("span", "name", counted(others.length, "other")), make("b"))] : []),
   ]);
   const rest = others.length ? [others.reduce((sum, { chance }) => sum + chance, 0)] : [];
   const words = percents([...racing.map(({ chance }) => chance), ...rest]).map((percent) => `${percent} %`);
-  if (others.length) say(list.lastChild.lastChild, words.at(-1));
-  racing.forEach((player, index) => {
+  const shares = [...racing, ...rest.map((chance) => ({ name: others.map(({ name }) => name).join(", "), chance }))];
+  shares.forEach(({ name, chance }, index) => {
     const item = list.children[index];
-    item.style.flexGrow = 100 * player.chance;
-    item.title = `${plain(player.name)} ${words[index]}`;
+    item.style.flexGrow = 100 * chance;
+    item.title = `${plain(name)} ${words[index]}`;
     say(item.lastChild, words[index]);
   });
   fitChances();
 }
 
-// Whole names if all have room, else badges with numbers, or badges.
+// In each stripe its whole name if it has room, else its badge with its number, or what of these has room.
 function fitChances() {
-  const list = find("chances-list");
-  for (const shown of ["names", "numbers", "badges"]) {
-    list.className = shown;
-    if (list.scrollWidth <= list.clientWidth) return;
+  for (const item of find("chances-list").children) {
+    for (const shown of ["", "number", "bare"]) {
+      item.dataset.shown = shown;
+      if (item.scrollWidth <= item.clientWidth) break;
+    }
   }
 }
 
 new ResizeObserver(fitChances).observe(find("chances-list"));
+find("chances-list").addEventListener("transitionend", fitChances);

@@ -2,7 +2,7 @@
 
 import { byName, fill, find, make, plain, say, show, titleOf } from "./dom.js";
 import { asksLive, away, inTheMiddle, own, picture, pieces, tables } from "./state.js";
-import { hostLine, ownLine, trouble } from "./words.js";
+import { crowned, hostLine, ownLine, trouble } from "./words.js";
 
 let missed = null; // the last turn without a shot of the team whose page this is
 
@@ -17,7 +17,7 @@ export function drawTop() {
   choice.value = table;
   show(choice, names.length > 1);
   say(find("game"), state && game ? `game ${game} · ${plain(rules.name)} ${rules.width} × ${rules.height}` : state ? `${plain(rules.name)} ${rules.width} × ${rules.height}` : "");
-  say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}, over at ${clockTime(tape.ended)}` : "live");
+  say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}, over at ${clockTime(tape.ended)}` : crowned(picture) ? "final" : "live");
   find("of").classList.toggle("late", Boolean(tape));
   show(find("of"), Boolean(state && (tape || !(trouble || withheld)))); // else what is shown is of a moment ago
   show(find("live"), !own && (asksLive() || Boolean(tape)));

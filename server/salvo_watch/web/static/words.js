@@ -36,7 +36,7 @@ function shooting({ player, shots, hits, given_up, aims }) {
 const MOMENTS = {
   defeated: (_, salvo) => fall(salvo),
   duel: ([one, other]) => [team(one), " against ", team(other), " now"],
-  last_ship: (names) => (names.length > 1 ? [...several(names), " have one ship each"] : [team(names[0]), "’s last ship"]),
+  last_ship: (names) => (names.length > 1 ? [...several(names), " have one ship each"] : [team(names[0]), " has one ship left"]),
   first_blood: ([name]) => [team(name), " draws first blood"],
   lead: (names) => [...joined(names), names.length > 1 ? " lead" : " takes the lead"],
   level: (names) => [...joined(names), " are level"],
@@ -56,7 +56,7 @@ export function told(picture, fresh) {
   const { state, turn, last, winners, players, rules, withheld, game, evening, host, tape, aborted } = picture;
   const large = (words, more = []) => ({ words, more, large: true });
   if (withheld) return large([`Game ${game} is over`], ["How it went: the tape is next"]);
-  if (crowned(picture)) return large(champions(picture.league));
+  if (crowned(picture)) return large(champions(picture.league.rows, ` ${plain(picture.league.name)}`));
   if (picture.trouble === "nothing" || !state) return large(["No contest here yet"]);
   if (evening.phase === "break" && state !== "over" && !tape) return large([`Break${inRound(picture)}`]);
   if (state === "lobby") return large(eveningWords(picture) || waiting(players, rules.fleet.length, picture.lobby));
@@ -139,18 +139,28 @@ function eveningWords(picture) {
 }
 
 // Who has won a league, and by how many points.
-function champions({ name, rows }) {
+export function champions(rows, of = "") {
   const first = rows.filter(({ place }) => place === 1);
   const ahead = first.length === 1 && rows.length > 1 ? rows[0].points - rows[1].points : 0;
   const lead = ahead > 0 ? ` by ${counted(Number(ahead.toFixed(2)), "point")}` : "";
-  return [...joined(first.map((row) => row.name)), ` ${first.length > 1 ? "win" : "wins"} ${plain(name)}${lead}`];
+  return [...joined(first.map((row) => row.name)), ` ${first.length > 1 ? "win" : "wins"}${of}${lead}`];
+}
+
+// Places as a game stands, by points or ships, "1=" where several share one; none while that is not known, or the same for all.
+export function ranks({ players, rules, state }) {
+  const worth = ({ hits, sunk, out }) => (out ? -1 : rules.goal ? hits : rules.sinkings && sunk ? rules.fleet.length - sunk.length : 0);
+  const all = players.map(worth);
+  if (state !== "turn" || new Set(all).size < 2) return new Map();
+  const rank = (own) => `${1 + all.filter((other) => other > own).length}${all.filter((other) => other === own).length > 1 ? "=" : ""}`;
+  return new Map(players.map(({ name }, index) => [name, rank(all[index])]));
 }
 
 // How far a game is: who leads, its turn, the ships that are left in all, and how long it will take.
 export function progress(picture) {
   const { state, turn, players, rules, left, lead } = picture;
   if (state !== "turn") return [];
-  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : [];
+  const first = [...ranks(picture).values()].filter((rank) => rank === "1=").length;
+  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : first ? [`${first} teams share the lead`] : [];
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
