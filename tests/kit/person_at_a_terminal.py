@@ -70,7 +70,7 @@ def shoot_cells(person: Terminal, book: RuleBook, left: list[tuple[int, int]]) -
 
 def turn_of(page: str) -> tuple[int, int]:
     """Turn and shots that the title line tells when it is the person's turn; else zeros."""
-    title = re.match(r"Shoot .*turn (\d+) +(\d+) shot", page)
+    title = re.match(r"Your turn .*turn (\d+) +(\d+) shot", page)
     return (int(title[1]), int(title[2])) if title is not None else (0, 0)
 
 

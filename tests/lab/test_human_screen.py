@@ -150,7 +150,7 @@ def test_the_mouse_does_what_keys_do() -> None:
         assert person.app.sitting.message == "Battleship placed at A1-A4"
         await person.see(view_of("salvo"))
         await person.click("#target", offset=(2 + 3 + 2 * 9, 1 + 10))
-        assert person.app.sitting.message == "1 of 5 shots chosen; Fire (f) sends them"
+        assert person.app.sitting.message == "1 of 5 shots chosen; Fire (f) sends it, without the other 4"
         assert person.board("target")[99] == Mark.AIMED
 
     _run(act)
@@ -164,7 +164,7 @@ def test_the_mouse_does_what_keys_do() -> None:
 def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
     async def act(person: Person) -> None:
         await person.see(view_of(book.name))
-        assert person.text("title").startswith(f"Shoot   game 1, {book.name}   turn 1   {book.longest_salvo} shot")
+        assert person.text("title").startswith(f"Your turn   game 1, {book.name}   turn 1   {book.longest_salvo} shot")
         if book.longest_salvo == 1:
             await person.press("J", "1", "0", "enter")
             shots = [Shot("ann", 10, 10)]

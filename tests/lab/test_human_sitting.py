@@ -84,7 +84,7 @@ def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
 def test_a_finger_chooses_and_fire_fires_where_a_click_would_have_fired_at_once() -> None:
     sitting, desk = _in_turn("spaced")
     sitting.click("ann", 7, fires=False)
-    assert (sitting.message, desk.answers()) == ("1 of 1 shot chosen; Fire (f) sends them", [])
+    assert (sitting.message, desk.answers()) == ("1 of 1 shot chosen; Fire (f) sends it", [])
     sitting.act("fire")
     assert desk.answers() == [Salvo(1, 1, (Shot("ann", 8, 1),))]
 
@@ -110,7 +110,7 @@ def test_a_square_that_was_fired_at_says_so_before_it_is_fired_at_again() -> Non
     Feed(view).begin_turn(3, 1)
     sitting.receive(Seen(Snapshot.of(view)))
     sitting.click("ann", 0)
-    assert sitting.message == "A1 was fired at in turn 1: 1 of 2 hit; 1 of 1 shot chosen; Fire (f) sends them"
+    assert sitting.message == "A1 was fired at in turn 1: 1 of 2 hit; 1 of 1 shot chosen; Fire (f) sends it"
     assert desk.answers() == []
     sitting.click("ann", 0)
     assert desk.answers() == [Salvo(1, 3, (Shot("ann", 1, 1),))]

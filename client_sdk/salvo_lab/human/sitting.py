@@ -52,7 +52,7 @@ class Mode(StrEnum):
 
     SETUP = "Setup"
     WAITING = "Waiting"
-    SHOOT = "Shoot"
+    SHOOT = "Your turn"
     END = "End"
 
 
@@ -377,7 +377,9 @@ class Sitting:
             others = self.chosen if sight.shots > 1 else []
             self.chosen = list(check_salvo([*others, shot], sight))
         said = f"{before}; " if before else ""
-        done = "; Fire (f) sends them" if self.chosen else ""
+        more = sight.shots - len(self.chosen)
+        fewer = f", without {'another' if more == 1 else f'the other {more}'}" if more else ""
+        done = f"; Fire (f) sends {'it' if len(self.chosen) == 1 else 'them'}{fewer}" if self.chosen else ""
         self.message = f"{said}{len(self.chosen)} of {shots_of(sight.shots)} chosen{done}"
 
     def _fire(self) -> None:

@@ -43,7 +43,7 @@ def test_a_person_at_a_gateway_plays_a_program_of_the_older_system(tmp_path: Pat
         for game in (1, 2):
             person.until_seen(f"Setup   game {game}, spaced")
             person.press("r", "enter")
-            person.until_seen(f"Shoot   game {game}, spaced   turn {game}")  # the server begins, then the client
+            person.until_seen(f"Your turn   game {game}, spaced   turn {game}")  # the server begins, then the client
             cells = [(column + 1, row + 1) for _, ship in program.fleet for row, column in ship]
             assert f"You win. house wins game {game}" in shoot_cells(person, SPACED, cells)
             if game == 1:
@@ -77,7 +77,7 @@ def test_a_person_who_clicks_at_a_gateway_plays_a_program_of_the_older_system(tm
             person.do(act="done")
             for _, ship in program.fleet:
                 for row, column in ship:
-                    person.until(lambda picture: picture["title"] == "Shoot")
+                    person.until(lambda picture: picture["title"] == "Your turn")
                     person.do(click=[person.picture["target"], row * 10 + column])
             person.until(lambda picture: picture["title"] == "End")
             assert person.picture["message"].startswith("You win. house wins game 1.")

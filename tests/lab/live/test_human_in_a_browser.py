@@ -61,9 +61,9 @@ def test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_momen
         window.click("[data-word=undo]")
         _message(window, "taken back")
         window.click("[data-word=done]")
-        until(window, "document.title.startsWith('Shoot')")
+        until(window, "document.title.startsWith('Your turn')")
         window.run("location.reload()")
-        until(window, "document.title.startsWith('Shoot')")
+        until(window, "document.title.startsWith('Your turn')")
         assert faults(window) == []
         _touch(window, _cell("target", 0))  # which only chooses: no touch fires by mistake
         _message(window, "1 of 1 shot chosen")
@@ -71,7 +71,7 @@ def test_a_game_is_set_up_and_won_with_a_mouse_and_a_reload_shows_the_same_momen
         for count, cell in enumerate(sorted(rival.cells), start=1):
             window.click(_cell("target", cell))
             until(window, f"{_hits('target')} === {count}")
-            until(window, "/^(Shoot|End)/.test(document.title)")
+            until(window, "/^(Your turn|End)/.test(document.title)")
         _message(window, "You win. human wins game 1")
         until(window, "document.title.startsWith('End')")
         assert faults(window) == []
@@ -123,7 +123,7 @@ def test_a_game_is_set_up_and_won_by_keyboard_alone(window: Browser, tmp_path: P
         window.press(ENTER)
         left = sorted(rival.cells)
         while left:
-            until(window, "/^(Shoot|End)/.test(document.title) && document.querySelector('#message').innerText")
+            until(window, "/^(Your turn|End)/.test(document.title) && document.querySelector('#message').innerText")
             until(window, "document.activeElement.closest('#target')")
             shots = int(window.run("return document.querySelector('#message').innerText.match(/[0-9]+/)[0]"))
             assert window.run("return document.querySelector('#call').innerText").startswith("your turn")
@@ -134,7 +134,7 @@ def test_a_game_is_set_up_and_won_by_keyboard_alone(window: Browser, tmp_path: P
             turn = text(window, "#about")
             window.press("f")
             changed = f"document.querySelector('#about').innerText !== {json.dumps(turn)}"
-            until(window, f"document.title.startsWith('End') || ({changed} && document.title.startsWith('Shoot'))")
+            until(window, f"document.title.startsWith('End') || ({changed} && document.title.startsWith('Your turn'))")
         _message(window, "You win. human wins game 1")
         window.run("document.querySelector('#news [data-turn]').focus()")
         until(window, "/^turn [0-9]+: [0-9] of [0-9] hit$/.test(document.querySelector('#target .lit').innerText)")
@@ -154,7 +154,7 @@ def test_a_game_by_every_ruleset_is_won_by_clicking(window: Browser, tmp_path: P
         window.click("[data-word=done]")
         left, fired = sorted(rival.cells), 0
         while left:
-            until(window, "document.title.startsWith('Shoot') && document.querySelector('#message').innerText")
+            until(window, "document.title.startsWith('Your turn') && document.querySelector('#message').innerText")
             shots, turn = 1, text(window, "#about")
             if book.longest_salvo > 1:
                 shots = int(window.run("return document.querySelector('#message').innerText.match(/[0-9]+/)[0]"))
@@ -190,7 +190,7 @@ def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, t
             window.click("[data-word=done]")
             until(window, "/[0-9]+ s left/.test(document.querySelector('#clock').innerText)")
             for cell in sorted(rival.cells):
-                until(window, "/^(Shoot|End)/.test(document.title)")
+                until(window, "/^(Your turn|End)/.test(document.title)")
                 window.click(_cell("target", cell))
                 until(window, f"{_named('target', cell)}.match(/hit|sunk/)")
             _message(window, "You win. human wins game 1")

@@ -124,7 +124,7 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game_and_wins_it(tmp_pa
             assert person.end() == 0
         with _sit_down(url, tmp_path, "--games", "1") as person:
             person.until_seen("back in game 1")
-            page = person.until_seen("Shoot")
+            page = person.until_seen("Your turn")
             assert re.search(r"turn \d+ +1 shot +\d+ s left", page), page
             page = _shoot(person, book, fleet_of_random(book, "5"))
             assert "You win. human wins game 1. Places: 1. human, 2. random" in page
@@ -155,19 +155,19 @@ def test_a_person_s_turn_goes_on_after_the_line_was_cut_and_after_the_server_was
         person.until(lambda picture: picture["title"] == "Setup")
         person.do(act="random")
         person.do(act="done")
-        person.until(lambda picture: picture["title"] == "Shoot" and not picture["trouble"])
+        person.until(lambda picture: picture["title"] == "Your turn" and not picture["trouble"])
         cable.plugged = False
         cable.cut()
         person.until(lambda picture: picture["trouble"] == "connection lost")
         cable.plugged = True
-        person.until(lambda picture: picture["title"] == "Shoot" and not picture["trouble"])
+        person.until(lambda picture: picture["title"] == "Your turn" and not picture["trouble"])
         cable.plugged = False  # it ends at a server that is there
         kill(server)
         person.until(lambda picture: picture["trouble"])
         stage.serve(*patient)
         cable.plugged = True
         for cell in sorted(fleet_of_random(book, "5").cells):
-            person.until(lambda picture: picture["title"] in ("Shoot", "End") and not picture["trouble"])
+            person.until(lambda picture: picture["title"] in ("Your turn", "End") and not picture["trouble"])
             person.do(click=[person.picture["target"], cell])
         person.until(lambda picture: picture["title"] == "End")
         assert person.picture["message"].startswith("You win. human wins game 1.")

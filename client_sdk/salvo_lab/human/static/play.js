@@ -247,12 +247,12 @@ function refocus(word, mode) {
 
 // What the person is at has changed: the focus goes where its next step is, unless it is writing.
 function changed({ mode, boards, left_ms: left }) {
-  side = mode === "Shoot" || mode === "End" ? "target" : "own";
+  side = mode === "Your turn" || mode === "End" ? "target" : "own";
   if (boards.length) showChoice();
   const seconds = left === null ? "" : `, ${Math.round(left / 1000)} seconds`;
-  say(find("call"), mode === "Shoot" ? `your turn${seconds}` : mode === "End" ? "the game is over" : "");
+  say(find("call"), mode === "Your turn" ? `your turn${seconds}` : mode === "End" ? "the game is over" : "");
   if (document.activeElement?.closest("#chat")) return;
-  if (mode === "Shoot") squares.target?.focus();
+  if (mode === "Your turn") squares.target?.focus();
   else if (mode === "Setup" && boards.length) ships.focus();
   else if (mode === "End") find("actions").querySelector("button")?.focus({ preventScroll: true });
 }
@@ -274,7 +274,7 @@ function tick() {
   clock.hidden = !ends && !picture.turn;
   say(clock, [plain(picture.turn), ends ? `${seconds} s left` : ""].filter(Boolean).join(", "));
   clock.classList.toggle("short", Boolean(ends) && seconds <= 10);
-  const mine = picture.mode === "Shoot" && ends && seconds <= FEW_SECONDS;
+  const mine = picture.mode === "Your turn" && ends && seconds <= FEW_SECONDS;
   if (mine && warned !== ends && picture.left_ms > FEW_SECONDS * 1000) {
     warned = ends;
     say(find("call"), `${seconds} seconds left`);
