@@ -48,7 +48,9 @@ class LeagueNews:
             return f"{shown.name} is over: {self._standing(shown)}"
         begun = shown.name if shown.rounds is None else f"{shown.name}, round {shown.round} of {shown.rounds}"
         if match is None:
-            return f"{begun}: {self._standing(shown)}; waits for its next game"
+            is_late = shown.rounds is not None and not any(row.team == self._team for row in shown.rows)
+            waits = "joins from the next round on" if is_late else "waits for its next game"
+            return f"{begun}: {self._standing(shown)}; {waits}"
         if len(match.teams) == 1:
             return f"{begun}: {stands}has a bye; {self._next(shown)}"
         if match.places:
