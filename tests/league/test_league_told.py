@@ -54,7 +54,7 @@ def test_the_expected_duration_of_a_league_is_reported_with_the_first_round() ->
     # Two rounds of two games and a half at two tables, the longer one of which each waits for.
     whole = 2 * 2 * (game * longest(2) + given.result_seconds + CHANGE_SECONDS)
     assert given.seconds(5, "salvo") == whole
-    length = f"a game takes about 5 minutes, the league of 5 teams about {duration(whole)}, longer where"
+    length = f"a game takes about 5 minutes, all games of 5 teams about {duration(whole)}, longer where"
     assert news[1].startswith(length)
     following = command.news_of(Drawn(2, 4, drawn.matches), book, "salvo")
     assert following == ["round 2: " + news[0].removeprefix("round 1: ")]

@@ -215,7 +215,7 @@ def how_long(book: LeagueState, rules: str) -> list[str]:
         return [f"nobody knows how many turns a game has by {rules}, so the server's pace holds; write pace_seconds"]
     if game is None:
         return []
-    evening = "" if whole is None else f", the league of {teams} teams about {duration(whole)}"
+    evening = "" if whole is None else f", all games of {teams} teams about {duration(whole)}"
     return [f"a game takes about {duration(game)}{evening}, longer where teams use their time"]
 
 
