@@ -165,11 +165,19 @@ def league(names: Sequence[str], phase: Phase, round_: int = 2, name: str = CUP,
         m.LeagueMatch(teams, None if done else f"t{number}", (2, 1, 3, 4)[: len(teams)] if done else ())
         for number, teams in enumerate(tables, start=1)
     ]
-    played = round_ if done else max(0, round_ - 1)
-    shares = [(len(names) - place) / max(1, len(names) - 1) for place in range(1, len(names) + 1)]
+    earlier = max(0, round_ - 1)
+    points = {team: 1000 * earlier * (len(names) - 1 - at) // max(1, len(names) - 1) for at, team in enumerate(names)}
+    wins = {team: points[team] * earlier // max(1, 1000 * earlier) for team in names}
+    for match in matches if done else ():
+        for team, place in zip(match.teams, match.places, strict=True):
+            points[team] += 1000 * (len(match.teams) - place) // max(1, len(match.teams) - 1)
+            wins[team] += place == 1
+    order = sorted(names, key=lambda team: -points[team])
     rows = [
-        m.LeagueStanding(place, team, round(1000 * played * share), played, round(played * share * share))
-        for place, (team, share) in enumerate(zip(names, shares, strict=True), start=1)
+        m.LeagueStanding(
+            1 + sum(points[other] > points[team] for other in names), team, points[team], earlier + done, wins[team]
+        )
+        for team in order
     ]
     shown = m.EveningShown(
         "desk",

@@ -266,7 +266,10 @@ def hall_read(window: Browser) -> Facts:
         if seen["standingsOf"] == "This evening":
             facts["standings"] = rows
         else:
-            facts |= rows_of(rows) | {"league": seen["standingsOf"], "missing": frozenset(filter(None, seen["absent"]))}
+            facts |= rows_of(rows) | {
+                "league": seen["standingsOf"].partition(": points")[0],
+                "missing": frozenset(filter(None, seen["absent"])),
+            }
             if all(len(each) > 3 for each in figures):  # the evening's page has points only
                 facts["wins"] = frozenset((each[1], *map(int, each[3:5])) for each in figures)
     if seen["tiles"]:

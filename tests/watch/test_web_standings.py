@@ -9,7 +9,9 @@ import pytest
 from kit.signed_games import play
 from kit.unconnected_front import Front
 from salvo import messages as m
+from salvo.badges import Badges
 from salvo.codec.announcements import EVENING
+from salvo_watch.web.league import Course, evening_picture
 from salvo_watch.web.stage import LATEST_SECONDS
 from salvo_watch.web.tapes import tape_of_log
 
@@ -176,3 +178,40 @@ def test_a_leagues_table_is_the_only_one_while_it_is_the_latest_thing(front: Fro
     front.receive("/game/league", EVENING.write(m.EveningShown(phase=m.Phase.FREE)))
     assert front.picture()["league"] is None
     assert front.picture()["standings"]
+
+
+def _cup(round_: int, rows: str, *matches: m.LeagueMatch, phase: m.Phase = m.Phase.ROUND) -> m.EveningShown:
+    """Return a league whose teams are at these places, with a point less each."""
+    teams = rows.split()
+    points = range(1000 * len(teams), 0, -1000)
+    listed = tuple(m.LeagueStanding(1 + at, team, points[at], round_, 0) for at, team in enumerate(teams))
+    return m.EveningShown("desk", "cup", round_, 2, False, len(teams), 60, matches, listed, phase=phase)
+
+
+def test_a_move_is_counted_from_the_end_of_the_round_before_whose_last_result_came_with_the_next_one() -> None:
+    course, on = Course(), m.LeagueMatch(("ann", "bob"), "t1")
+    course.receive(_cup(1, "ann bob", on))
+    course.receive(_cup(2, "bob ann", on))
+    played = _cup(2, "bob ann", m.LeagueMatch(("ann", "bob"), None, (2, 1)))
+    course.receive(played)
+    assert course.moves(played) == {"ann": 0, "bob": 0}
+
+
+def test_a_league_that_waits_for_tapes_says_so_and_a_match_whose_result_is_held_back_is_not_the_next_one() -> None:
+    course, badges = Course(), Badges()
+    on = _cup(1, "ann bob", m.LeagueMatch(("ann", "bob"), "t1"))
+    over = _cup(1, "bob ann", m.LeagueMatch(("ann", "bob"), None, (2, 1)), phase=m.Phase.BETWEEN)
+    for shown in (on, over):
+        course.receive(shown)
+    before, held, after = (
+        evening_picture(*each, course, badges)["league"] for each in ((on, on), (on, over), (over, over))
+    )
+    assert [league["behind"] for league in (before, held, after)] == [False, True, False]
+    assert [league["matches"][0]["played"] for league in (before, held, after)] == [False, True, True]
+    assert held["matches"][0]["places"] == []
+
+
+def test_a_podium_waits_for_tapes_only_where_there_will_be_some() -> None:
+    cup, badges = _cup(2, "ann bob", m.LeagueMatch(("ann", "bob"), "t1")), Badges()
+    left = [evening_picture(cup, cup, Course(), badges, tapes=tapes)["league"]["left"] for tapes in (True, False)]
+    assert left == ["about 4 minutes", "about a minute"]

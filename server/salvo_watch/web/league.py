@@ -26,7 +26,7 @@ class Course:
         self.since = 0
         self._league = ""
         self._phase: m.Phase | None = None
-        self._ends: dict[int, dict[str, int]] = {}  # by round, the places when it was last seen
+        self._ends: dict[int, dict[str, int]] = {}  # by round, the places at its end
         self._tables: dict[tuple[int, tuple[str, ...]], str] = {}  # by round and teams
 
     def receive(self, newest: m.EveningShown) -> None:
@@ -36,7 +36,10 @@ class Course:
         if newest.name != self._league:
             self._league, self._ends, self._tables = newest.name, {}, {}
         self._tables |= {(newest.round, each.teams): each.table for each in newest.matches if each.table is not None}
-        self._ends[newest.round] = {row.team: row.place for row in newest.rows}
+        places = {row.team: row.place for row in newest.rows}
+        self._ends[newest.round] = places
+        if not any(len(match.teams) > 1 and match.places for match in newest.matches):
+            self._ends[newest.round - 1] = places  # the last results of a round may come with the next one
 
     def moves(self, league: m.EveningShown) -> dict[str, int]:
         """Return by how many places teams have moved up in the latest round that counts; those of whom it is known."""
@@ -60,12 +63,15 @@ class Course:
         return replace(match, places=(), table=self._tables.get((number, match.teams)))
 
 
-def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Course, badges: Badges) -> dict[str, Any]:
+def evening_picture(
+    shown: m.EveningShown, newest: m.EveningShown, course: Course, badges: Badges, *, tapes: bool = True
+) -> dict[str, Any]:
     """Return what is on, and the league's round, its matches and the table, JSON-ready, each team with its badge.
 
     Args:
         shown: as far as the tapes of its games have been shown.
         newest: as it is now.
+        tapes: whether the games that are on will have tapes, for which the podium waits.
     """
     league = course.without_results(shown, newest)
     waits = league.matches != newest.matches or league.over != newest.over
@@ -84,7 +90,7 @@ def evening_picture(shown: m.EveningShown, newest: m.EveningShown, course: Cours
             "waits": waits and all(match.places or len(match.teams) < 2 for match in newest.matches),
             "late": _late(newest),
         },
-        "league": _league(league, course.moves(shown), badges) if shown.name else None,
+        "league": _league(league, newest, course.moves(shown), badges, tapes=tapes) if shown.name else None,
     }
 
 
@@ -96,18 +102,28 @@ def _late(newest: m.EveningShown) -> list[str]:
     return sorted(newest.badges.keys() - playing)
 
 
-def _league(league: m.EveningShown, moves: Mapping[str, int], badges: Badges) -> dict[str, Any]:
+def _league(
+    league: m.EveningShown, newest: m.EveningShown, moves: Mapping[str, int], badges: Badges, *, tapes: bool
+) -> dict[str, Any]:
     names = {row.team for row in league.rows}.union(*(match.teams for match in league.matches))
     of = badges.of(names)
-    left = (league.left or 0) + LATEST_SECONDS  # until the last tapes have run
+    last = league.rounds is not None and league.round >= league.rounds
+    left = (league.left or 0) + (LATEST_SECONDS if tapes or not last else 0)  # until the last tapes have run
+    played = {match.teams for match in newest.matches if match.places}
     return {
         "name": league.name,
         "round": league.round,
         "rounds": league.rounds,
         "over": league.over,
+        "behind": league.name == newest.name and league.rows != newest.rows,
         "left": "" if not league.left else str(TimeLeft(left, left)).removesuffix(" left"),
         "matches": [
-            {"table": match.table, "places": list(match.places), "teams": _named(match.teams, of)}
+            {
+                "table": match.table,
+                "places": list(match.places),
+                "played": match.teams in played,
+                "teams": _named(match.teams, of),
+            }
             for match in league.matches
         ],
         "rows": [

@@ -18,6 +18,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from salvo import messages as m
 from salvo import topics
 from salvo.badges import Badges
+from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.table_places import MAX_TABLES, cell_of, place_of, table_of
@@ -537,7 +538,9 @@ class Relay:
         shown = source.evening.shown
         # While a league is the latest thing, its table is the only one: stray games never mix in.
         standings = () if shown.name else source.standings.shown
-        picture |= evening_picture(shown, source.evening.newest, source.course, self.badges)
+        picture |= evening_picture(
+            shown, source.evening.newest, source.course, self.badges, tapes=self._have_tapes(source)
+        )
         picture["standings"] = table_of_standings(standings, self.badges)
         return {**picture, "table": self._name(name), "tables": states, "trouble": self.trouble(name)}
 
@@ -549,6 +552,12 @@ class Relay:
         """Whether a table's game is decided, and a tape is to show how."""
         game = Ended(table.name, table.shown.game.number)
         return table.decided and (game in self._untold or self._logs.whole(table.name))
+
+    def _have_tapes(self, source: Source) -> bool:
+        """Whether the games that are on will have tapes: this front has seen how they began."""
+        places = self.tables.keys() & self._of(source)
+        playing = [name for name in places if self.tables[name].screen.state == State.TURN]
+        return not playing or any(self._logs.whole(name) for name in playing)
 
     def overview(self) -> dict[str, Any]:
         """Return what the page of all tables shows; it is live."""

@@ -64,7 +64,13 @@ class Playing:
         picture = self.table.picture(cut.at / 1000)
         if picture["turn"] is not None:
             picture["turn"] |= {"left_ms": None, "whole_ms": None}
-        of = {"table": self.tape.table, "ended": self.tape.ended, "at": cut.at, "ms": cut.ms}
+        of = {
+            "table": self.tape.table,
+            "round": max(0, self.round - 1),
+            "ended": self.tape.ended,
+            "at": cut.at,
+            "ms": cut.ms,
+        }
         return {**picture, "left": "", "tape": of}
 
 

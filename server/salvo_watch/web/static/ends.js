@@ -129,7 +129,7 @@ function theTable(rows, turn) {
   };
   const heads = () => make("thead", "", make("tr", "", ...["Place", "Team", "Points", "Games", "Won"].map((head) => make("th", "", head))));
   const parts = Array.from({ length: tables }, (_, part) => make("table", "", heads(), make("tbody", "", ...rows.slice(part * each, (part + 1) * each).map(row))));
-  const how = make("p", "points", "Final table. In each match the first gets a point, the last none, those between a share of it.");
+  const how = make("p", "points", "Final table. In each match the first gets a point, the last none, those between a share of it; among equal points, those of all opponents count.");
   const element = after(make("div", "final", how, ...parts), turn);
   element.style.setProperty("--rows", each + 1);
   return element;

@@ -57,7 +57,7 @@ export function drawGames() {
   section.style.setProperty("--columns", columns);
   section.style.setProperty("--lines", Math.ceil(all.length / columns) * (most + 1.5));
   find("standings-list").classList.toggle("moved", rows.some(({ moved }) => moved));
-  const afloat = all.some(({ state, players }) => state === "turn" && players.some((player) => player.afloat !== null)) ? ": ships afloat" : "";
+  const afloat = all.some(({ state, players }) => state === "turn" && players.some((player) => player.afloat !== null)) ? " now: ships afloat" : "";
   say(section.querySelector("h2"), large ? "" : inRound(picture).replace(/^ in r/, "R") + afloat);
   const list = find("games-list");
   while (list.children.length > all.length) list.lastChild.remove();

@@ -77,7 +77,7 @@ function drawBreak() {
   const minutes = Math.floor((Date.now() - since) / 60_000);
   find("pause-words").style.fontSize = `${Math.min(8, Math.max(2.6, 42 / Math.sqrt(words.length)))}rem`;
   say(find("pause-words"), words);
-  say(find("pause-since"), since ? `Since ${clockTime(since)}${minutes > 0 ? `, for ${counted(minutes, "minute")}` : ""}` : "");
+  say(find("pause-since"), since ? `Since ${clockTime(since)}${minutes > 0 ? `, ${counted(minutes, "minute")} so far` : ""}. All games stand still.` : "");
 }
 
 setInterval(() => picture && inTheMiddle() === "break" && drawBreak(), 10_000);

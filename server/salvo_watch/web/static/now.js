@@ -2,7 +2,6 @@
 
 import { fill, find, fit, say, show } from "./dom.js";
 import { picture, pieces } from "./state.js";
-import { clockTime } from "./top.js";
 import { atZero, awaited, inLeague, progress, spoken, told } from "./words.js";
 
 const FRESH_MS = 4000; // a salvo is the headline for that long, then who is to fire
@@ -63,7 +62,7 @@ function setClock() {
 // What the clock counts down to, and in how many milliseconds; null where it counts nothing.
 function clock() {
   const { state, turn, lobby, evening, players, rules, tape } = picture;
-  if (tape) return { word: `over at ${clockTime(tape.ended)}`, left: null, stands: "Tape" };
+  if (tape) return { word: "", left: null, stands: "Tape" };
   if (state === "turn") return { word: "left to fire", left: turn && !turn.fired ? turn.left_ms : null };
   if (awaited(picture)) return { word: "round 1 begins in", left: evening.begins > Date.now() ? evening.begins - Date.now() : null };
   const word = state === "lobby" && !inLeague(picture) && atZero(players, rules.fleet.length);

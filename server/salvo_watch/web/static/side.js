@@ -30,7 +30,8 @@ function move(by) {
 export function drawSide() {
   const { feed, chat, league } = picture;
   const standings = inTheMiddle() === "lobby" ? [] : league?.rows.length ? league.rows : picture.standings;
-  say(find("standings").querySelector("h2"), league?.rows.length ? plain(league.name) : "This evening");
+  const of = league?.rows.length ? `${plain(league.name)}: points${league.behind ? " so far, more after the tapes" : ""}` : "This evening";
+  say(find("standings").querySelector("h2"), of);
   fill(find("feed-list"), JSON.stringify(feed), () =>
     feed.map((item) => {
       const kind = KINDS.includes(item.kind) ? item.kind : "began";

@@ -17,7 +17,7 @@ export function drawTop() {
   choice.value = table;
   show(choice, names.length > 1);
   say(find("game"), state && game ? `game ${game} · ${plain(rules.name)} ${rules.width} × ${rules.height}` : state ? `${plain(rules.name)} ${rules.width} × ${rules.height}` : "");
-  say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}, over at ${clockTime(tape.ended)}` : crowned(picture) ? "final" : "live");
+  say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}${tape.round && picture.league?.rounds ? `, round ${tape.round}` : ""}, over at ${clockTime(tape.ended)}` : crowned(picture) ? "final" : state === "over" ? "over" : "live");
   find("of").classList.toggle("late", Boolean(tape));
   show(find("of"), Boolean(state && (tape || !(trouble || withheld)))); // else what is shown is of a moment ago
   show(find("live"), !own && (asksLive() || Boolean(tape)));

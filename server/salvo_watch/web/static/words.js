@@ -160,7 +160,7 @@ export function progress(picture) {
   const { state, turn, players, rules, left, lead } = picture;
   if (state !== "turn") return [];
   const first = [...ranks(picture).values()].filter((rank) => rank === "1=").length;
-  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : first ? [`${first} teams share the lead`] : [];
+  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : first ? [`${first} teams share the lead by ships`] : [];
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
@@ -176,10 +176,12 @@ function noTeam(name, names, missing) {
 }
 
 // How a team stands in a league between its games, and whom it meets next.
-function stands({ league }, name) {
+function stands({ league, evening }, name) {
   const row = league.rows.find((each) => each.name === name);
-  const how = row?.games ? `: place ${row.place} with ${counted(Number(row.points.toFixed(2)), "point")}` : " is here";
-  const next = league.matches.find(({ teams, places }) => !places.length && teams.some((each) => each.name === name));
+  const so = league.behind ? " so far" : "";
+  const late = evening.late.includes(name) ? " joins from the next round on" : " is here";
+  const how = row?.games ? `: place ${row.place} with ${counted(Number(row.points.toFixed(2)), "point")}${so}` : late;
+  const next = league.matches.find(({ teams, played }) => !played && teams.some((each) => each.name === name));
   const rivals = next ? next.teams.filter((each) => each.name !== name).map((each) => each.name) : [];
   return rivals.length ? [`${how}; next against `, ...joined(rivals)] : [how];
 }
