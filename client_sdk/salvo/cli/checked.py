@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -41,6 +42,20 @@ def refuse_unused_ca(*urls: str | None) -> None:
     """
     if not any(str(url).startswith(("mqtts://", "wss://")) for url in urls):
         refuse_unused("ca", "without TLS; say mqtts:// or wss://, or leave it out")
+
+
+def refuse_unused_sandbox(bots: Sequence[str], guarded: Sequence[str]) -> None:
+    """Refuse ``--sandbox`` where nobody would play in one who did not before.
+
+    Args:
+        bots: their sources as they were given.
+        guarded: the same with the option.
+
+    Raises:
+        SalvoError: ``unused_option``.
+    """
+    if bots and tuple(bots) == tuple(guarded):
+        refuse_unused("sandbox", f"without a file, a folder or exec:COMMAND among {', '.join(bots)}; leave it out")
 
 
 class Suggesting(click.Group):

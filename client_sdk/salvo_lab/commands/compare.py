@@ -14,7 +14,7 @@ from typing import Final
 import click
 
 from salvo.bot_sources import in_sandbox
-from salvo.cli.checked import refuse_unused
+from salvo.cli.checked import refuse_unused, refuse_unused_sandbox
 from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
 from salvo.replay_command import again
@@ -104,7 +104,10 @@ def compare(
         raise click.MissingParameter(ctx=ctx, param_hint="'SECOND...'", param_type="argument")
     seed = seed or secrets.token_hex(16)
     if sandbox:
-        first, others = in_sandbox(first), tuple(in_sandbox(other) for other in others)
+        given = (first, *others)
+        first, *guarded = (in_sandbox(bot) for bot in given)
+        others = tuple(guarded)
+        refuse_unused_sandbox(given, (first, *others))
     first, others = pinned(first), tuple(pinned(other) for other in others)
     cluster = ctx.with_resource(connected(scheduler, tls))
     if ladder:

@@ -18,7 +18,7 @@ import click
 
 from salvo.adapter import Adapter, closing
 from salvo.bot_sources import EXEC, SANDBOX, in_folder, in_sandbox, is_program, make
-from salvo.cli.checked import refuse_unused
+from salvo.cli.checked import refuse_unused, refuse_unused_sandbox
 from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
 from salvo.cli.output import (
     SECONDS,
@@ -138,7 +138,8 @@ def play(
     and continue without a bot that fails. In a single game with --json, bot output goes to standard error.
     """
     if sandbox:
-        bots = tuple(bot if bot in AT_DESKS else in_sandbox(bot) for bot in bots)
+        given, bots = bots, tuple(bot if bot in AT_DESKS else in_sandbox(bot) for bot in bots)
+        refuse_unused_sandbox(given, bots)
     programs = any(is_program(bot) for bot in bots)
     at_once = games > 1 and record is None and bank is None and not programs
     _refuse_unused(bots, games, at_once=at_once, as_json=as_json)
