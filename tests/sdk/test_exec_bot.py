@@ -166,6 +166,21 @@ def test_a_program_failure_costs_one_turn_and_is_logged_in_one_line(
     assert again.startswith(shlex.join(program.command) + " < ")
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["salvo.py", "mybot.py"])
+def test_a_file_that_hides_the_package_from_a_program_is_named(
+    name: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    for file in ("salvo.py", "mybot.py"):
+        (tmp_path / file).write_text("import salvo\n\n@salvo.bot\ndef fire(view):\n    return ()\n")
+    with closing(make(f"exec:{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / name))}")) as program:
+        play({"ann": program, "bob": RandomBot()})
+    [first, *_] = caplog.messages
+    assert re.search(
+        r"; rename the file salvo\.py beside it|consider renaming '.*salvo\.py'", first
+    )  # Python 3.13 says so
+
+
 @pytest.mark.parametrize("misdeed", ["twice", "error-flood", "children"])
 def test_a_harmless_misdeed_of_a_program_costs_no_turn(
     misdeed: str, caplog: pytest.LogCaptureFixture, tmp_path: Path

@@ -42,6 +42,8 @@ INQUEST_SECONDS: Final = 0.5
 MAX_GAME_BYTES: Final = 8 * 1024 * 1024
 #: What languages print after an error, and no last words: indented traceback lines, brackets, Node.js's version.
 _ADDED: Final = re.compile(r"\s|\W*$|Node\.js v\d")
+#: What Python before 3.13 says of a file salvo.py that imports salvo, and so itself.
+_IS_HIDDEN: Final = "partially initialized module 'salvo'"
 _CHUNK: Final = 65536
 _LOOK_SECONDS: Final = 0.005
 #: How often to look whether a process has ended whose output something that it has started holds open.
@@ -314,6 +316,8 @@ class Program:
         else:
             cause = f"ended with exit code {code}"
         last = f"; its last words: {self._last_error}" if self._last_error else ""
+        if _IS_HIDDEN in self._last_error:
+            last += "; rename the file salvo.py beside it, which Python takes for the package salvo"
         return BotError("bot_crashed", f"it {cause}{half}{last}")
 
     def _wait_for_end(self, seconds: float) -> bool:
