@@ -114,6 +114,7 @@ def climb(
     jobs: int | None = None,
     turn_seconds: float = TURN_SECONDS,
     progress: Callable[[Rung, SequentialTest], object] | None = None,
+    waiting: Callable[[], object] | None = None,
     cluster: Cluster | None = None,
 ) -> Climb:
     """Find the rungs between which a bot stands.
@@ -122,6 +123,7 @@ def climb(
         ladder: the frozen one by default.
         games: at most this many against a rung.
         progress: called after every pair.
+        waiting: as in :func:`salvo_lab.simulation.stream`.
 
     Raises:
         BotError: as :func:`salvo_lab.comparison.compare`.
@@ -149,6 +151,7 @@ def climb(
             jobs=jobs,
             turn_seconds=turn_seconds,
             progress=report,
+            waiting=waiting,
             cluster=cluster,
         )
         if found.failures:

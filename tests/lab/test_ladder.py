@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,8 @@ from salvo.bot_sources import load
 from salvo.errors import BotError
 from salvo.rules import BOOKS
 from salvo_lab import arena
-from salvo_lab.commands.climbing import left, lines, record
+from salvo_lab.commands import climbing
+from salvo_lab.commands.climbing import climb_and_show, left, lines, record
 from salvo_lab.ladder import Ladder, Rung, climb, frozen
 from salvo_lab.solo import Target
 
@@ -93,3 +96,22 @@ def test_an_invalid_mixture_of_bots_is_refused_with_the_remedy(source: str, erro
 def test_a_climb_shows_how_long_it_takes_at_most() -> None:
     assert left([100], 60) == "rung 1 of 4 at most; 15 min more at most"
     assert left([400, 400, 30, 400], 123) == "rung 4 of 4 at most; 0 min more at most"
+
+
+@pytest.mark.long
+def test_a_climb_shows_that_it_goes_on_before_the_first_games_are_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int | None] = []
+
+    def show(done: int | None = None, standing: str = "") -> None:
+        shown.append(done)
+        if len(shown) == 3:
+            raise InterruptedError
+
+    monkeypatch.setattr(climbing, "progress_bar", lambda *_, **how: nullcontext(show))
+    (tmp_path / "endless.py").write_text("import salvo\n\n@salvo.bot\ndef fire(view):\n    while True: pass\n")
+    bot = str(tmp_path / "endless.py")
+    with pytest.raises(InterruptedError):
+        climb_and_show(bot, "7", jobs=1, turn_seconds=5, cluster=None, traceback=False, as_json=False)
+    assert shown == [None, None, None]

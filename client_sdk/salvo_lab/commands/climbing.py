@@ -46,7 +46,15 @@ def climb_and_show(
             won = f"{percent(test.mean)} won against {rung.name}"
             show(games[rung.name], f"{won}, {left(list(games.values()), time.monotonic() - begun)}")
 
-        found = climb(bot, seed=seed, jobs=jobs, turn_seconds=turn_seconds, progress=progress, cluster=cluster)
+        found = climb(
+            bot,
+            seed=seed,
+            jobs=jobs,
+            turn_seconds=turn_seconds,
+            progress=progress,
+            waiting=show,
+            cluster=cluster,
+        )
     command = shlex.join(["salvo", "compare", bot, "--ladder", "--seed", seed])
     if as_json:
         click.echo(json.dumps(record(found) | {"seed": seed, "again": command}))
