@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -70,3 +71,12 @@ def test_maps_of_every_book_agree_with_what_is_known_and_change_no_game(book: Ru
 def test_a_heat_map_of_an_unknown_players_board_is_refused(target: str) -> None:
     with pytest.raises(BotError, match=f"unknown_target: '{target}' is none of those that still stand: you"):
         heat_map(view_of(), target)
+
+
+def test_a_heat_map_is_in_colours_where_a_notebook_shows_it() -> None:
+    found = replace(heat_map(view_of(), "you", aimed=[Shot("you", 3, 2)], fleets=20), title="<b>you")
+    shown = found._repr_html_()
+    assert len(re.findall(r'<td title="[A-J][0-9]+: [0-9.]+%[^"]*"[^>]* style="background:#[0-9a-f]{6}', shown)) == 100
+    assert re.findall(r'title="([^"]*)" class="aimed"', shown) == [f"B3: {100 * found.chances[12]:.2f}%, aimed at"]
+    assert "<caption>&lt;b&gt;you</caption>" in shown
+    assert found.note in shown

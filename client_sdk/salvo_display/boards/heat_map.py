@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from salvo.rules import Grid
-from salvo_display.boards.colours import COLOURS, Colour, shade
+from salvo_display.boards.colours import COLOURS, Colour, css, ink, shade
 from salvo_display.boards.marks import Mark
 
 #: Marks of cells whose content is known: the letter says more than the chance.
@@ -34,7 +34,7 @@ class HeatMap:
     """The chance that a ship lies there, for every cell of a board.
 
     ``print`` shows it with a percentage in each cell: ``[17]`` is aimed at, ``✖`` is a hit, ``○`` a miss, ``●17`` was
-    fired at with unknown result.
+    fired at with unknown result. A notebook shows it in colours.
 
     Attributes:
         chances: one per cell, row by row, each 0..1.
@@ -56,6 +56,12 @@ class HeatMap:
 
     def __str__(self) -> str:
         return self.draw()
+
+    def _repr_html_(self) -> str:
+        """Return the map as a part of a page; notebooks call this."""
+        from salvo_display.web_page.rendering import render  # with the whole package of pages
+
+        return render("salvo_display/boards/heat_map.html.j2", map=self, css=css, ink=ink, percentage=percentage)
 
     def draw(self, paint: Callable[[str, Colour], str] = lambda text, colour: text) -> str:
         """Return the map as text.

@@ -11,7 +11,6 @@ from salvo.badges import Badges
 from salvo.rules import Grid
 from salvo_display import replay_text
 from salvo_display.boards import HeatMap
-from salvo_display.boards.colours import css, ink
 from salvo_display.boards.heat_map import percentage
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import emblems, team_style
@@ -190,9 +189,6 @@ def html_page(replay: Replay, salvos: Sequence[Explanation], fleets: int | None)
         heading=replay_text.heading(replay),
         game=game.rpartition("\n\n")[0] if salvos else game,
         salvos=[_salvo(replay, salvo) for salvo in salvos],
-        css=css,
-        ink=ink,
-        percentage=percentage,
     )
 
 
