@@ -19,7 +19,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
@@ -178,9 +178,14 @@ class Tournament(Model):
         copy._entrants = entrants
         return copy
 
-    def without(self, name: str) -> Self:
-        """Return the same tournament without a bot; of a folder, whose bots come and go."""
-        return self.model_copy(update={"bots": {bot: source for bot, source in self.bots.items() if bot != name}})
+    def without(self, name: str, came: Iterable[str]) -> Self:
+        """Return the tournament of a folder without a bot.
+
+        Args:
+            came: those that its record has, in the order in which they came; the next run counts no others.
+        """
+        bots = {bot: source for bot, source in self.bots.items() if bot != name}
+        return self.model_copy(update={"bots": bots}).of_folder(tuple(dict.fromkeys([*came, *bots])))
 
     def with_seed(self, seed: str) -> Self:
         """Return the same tournament with the seed that was drawn for it."""

@@ -103,7 +103,7 @@ def play_tournament(
             if left_out is None or not name or error.code != "bad_bot":
                 raise _explained(path, tournament, file, error) from None
             left_out(name, str(error))
-            tournament = tournament.without(name)
+            tournament = tournament.without(name, entered(file.lines))
             file.take(tournament)
 
 
