@@ -42,7 +42,7 @@ def test_the_script_of_a_class_gives_marks_by_the_rungs_that_bots_beat(tmp_path:
     codes = {
         "chance": "@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n",
         "hunters": "from salvo_lab.bots.hunter import Hunter\n\n\nclass Mine(Hunter):\n    pass\n",
-        "broken": "import nothing_here\n",
+        "density": "import nothing_here\n",  # and not the built-in bot of this name
     }
     for name, code in codes.items():
         (tmp_path / "course" / name).mkdir(parents=True)
@@ -57,7 +57,7 @@ def test_the_script_of_a_class_gives_marks_by_the_rungs_that_bots_beat(tmp_path:
         check=True,
     )
     table = {row["team"]: row for row in csv.DictReader(done.stdout.splitlines())}
-    assert (table["broken"]["mark"], table["broken"]["beats"]) == ("-", "0")
+    assert (table["density"]["mark"], table["density"]["beats"]) == ("-", "0")
     assert table["chance"]["mark"] == "-"
     assert table["hunters"]["mark"] in ("pass", "good")
     assert float(table["hunters"]["from"]) < 464 < float(table["hunters"]["to"])
