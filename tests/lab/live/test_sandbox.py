@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from kit.documents import DOCS
 from kit.programs import needs
 from salvo.bot_sources import in_sandbox, load
 from salvo.errors import BotError
@@ -184,6 +186,20 @@ def test_without_bubblewrap_the_error_names_what_installs_it(tmp_path: Path, mon
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BotError, match=r"sandbox_missing: no program 'bwrap' .*apt-get install bubblewrap"):
         load(in_sandbox(str(tmp_path / "mine.py")))
+
+
+@pytest.mark.parametrize(("system", "machine"), [("darwin", "arm64"), ("win32", "AMD64"), ("linux", "riscv64")])
+def test_a_system_without_a_sandbox_plays_no_bot_that_should_have_one(
+    system: str, machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text("import salvo\n")
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    text = f"sandbox_missing: {system} on {machine} has no sandbox; Linux on x86_64 or aarch64 has"
+    with pytest.raises(BotError, match=text):
+        load(in_sandbox(str(tmp_path / "mine.py")))
+    [row] = [line for line in (DOCS / "systems.md").read_text().splitlines() if "sandbox" in line]
+    assert all(each in row for each in (*sandbox._MACHINES, "bubblewrap", "sandbox_missing"))
 
 
 def test_where_the_system_forbids_a_sandbox_no_bot_is_played_without_one(
