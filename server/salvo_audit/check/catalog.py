@@ -359,7 +359,8 @@ _case(
     "PLACE-1 JOIN-4",
     "lists the team",
     "within the placement time each ship of the rules is placed",
-    "Place when /players/list has your name and the state is lobby; look at the other failures first.",
+    "Place when /players/list has your name, be it the last of a hundred, and the state is lobby; look at the other "
+    "failures first.",
 )
 _case(
     "place/own-topic",
@@ -628,7 +629,7 @@ _case(
     "GAME-1 JOIN-10",
     "plays a game of a hundred",
     "the client fires",
-    "Read messages of any length: this list has 1,300 bytes.",
+    "Read messages of any length: this list has 1,300 bytes, and a hundred names.",
 )
 _case(
     "names/digits",
