@@ -9,7 +9,6 @@ import { play, toggle } from "./sound.js";
 
 const FEW_SECONDS = 20;
 const TINTS = 6;
-const LEGEND = "? may have hit; a colour is a salvo";
 const narrow = matchMedia("(max-width: 44rem)");
 // What goes on with the game, among other things that can be done.
 const MAIN = new Set(["done", "fire", "restart"]);
@@ -157,13 +156,19 @@ function showLit() {
     const cells = (salvo?.shots || []).filter(([name]) => name === board.player).map(([, cell]) => cell);
     const { width } = drawings.get(section);
     drawings.get(section).show(board.cells, cells.map((cell) => [(cell % width) + 1, Math.floor(cell / width) + 1]));
-    section.querySelector(".lit").classList.toggle("legend", !cells.length);
-    say(section.querySelector(".lit"), cells.length ? `turn ${turn}: ${salvo.hits} hit` : board.fired.length ? LEGEND : "");
+    const lit = cells.length ? [`turn ${turn}: ${salvo.hits} hit`] : legend(board);
+    fill(section.querySelector(".lit"), JSON.stringify([turn, cells.length, board.fired, Object.keys(picture.volleys)]), () => lit);
   }
   for (const line of lines()) {
     line.classList.toggle("on", line.dataset.turn === String(turn));
     line.setAttribute("aria-pressed", line.dataset.turn === String(chosen));
   }
+}
+
+// How many squares of each salvo hit, by the colour of its question marks.
+function legend(board) {
+  const turns = [...new Set(board.fired.map((cell) => turnAt(board, cell)).filter(Boolean))];
+  return turns.slice(-TINTS).map((turn) => make("span", `sign fired s${picture.volleys[turn].number % TINTS}`, `? ${picture.volleys[turn].hits} hit`));
 }
 
 const lines = () => [...find("news").querySelectorAll("[data-turn]")];
