@@ -150,7 +150,7 @@ def test_the_mouse_does_what_keys_do() -> None:
         assert person.app.sitting.message == "Battleship placed at A1-A4"
         await person.see(view_of("salvo"))
         await person.click("#target", offset=(2 + 3 + 2 * 9, 1 + 10))
-        assert person.app.sitting.message == "1 of 5 shots chosen, 4 left; Fire (f) sends it"
+        assert person.app.sitting.message == "1 of 5 shots chosen; Fire (f) sends it and gives up 4"
         assert person.board("target")[99] == Mark.AIMED
 
     _run(act)

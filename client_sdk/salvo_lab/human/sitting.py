@@ -378,9 +378,9 @@ class Sitting:
             self.chosen = list(check_salvo([*others, shot], sight))
         said = f"{before}; " if before else ""
         more = sight.shots - len(self.chosen)
-        left = f", {more} left" if self.chosen and more else ""
-        done = f"; Fire (f) sends {'it' if len(self.chosen) == 1 else 'them'}" if self.chosen else ""
-        self.message = f"{said}{len(self.chosen)} of {shots_of(sight.shots)} chosen{left}{done}"
+        gives_up = f" and gives up {more}" if more else ""
+        done = f"; Fire (f) sends {'it' if len(self.chosen) == 1 else 'them'}{gives_up}" if self.chosen else ""
+        self.message = f"{said}{len(self.chosen)} of {shots_of(sight.shots)} chosen{done}"
 
     def _fire(self) -> None:
         sight = self._my_turn()
