@@ -171,11 +171,12 @@ def _open_page(url: str, ca: str | None) -> None:
         raise line.error
 
 
-def _check_count(do: m.HostAction, words: tuple[str, ...]) -> None:
+def _check_count(do: m.HostAction, given: tuple[str, ...]) -> None:
     """Make sure that a command has its argument, and that only texts and settings have several words."""
     name = HOST_ARGUMENTS.get(do)
-    if bool(words) != (name is not None) or (len(words) > 1 and name not in ("settings", "text")):
-        raise click.UsageError(f"salvo control {do} URL {_WANTED.get(name or '', '')}".rstrip())
+    if bool(given) != (name is not None) or (len(given) > 1 and name not in ("settings", "text")):
+        words = "" if name is not None else ", without words; for the room, use: salvo control announce URL TEXT"
+        raise click.UsageError(f"use: salvo control {do} URL {_WANTED.get(name or '', '')}".rstrip() + words)
 
 
 def _connected(

@@ -20,7 +20,7 @@ _LABELS: Final = {
     HostAction.RESUME: "Resume",
     HostAction.EXTEND: "More time",
     HostAction.ABORT: "Abort the game",
-    HostAction.REMOVE: "Take a team out",
+    HostAction.REMOVE: "Take a team out of this game",
     HostAction.ANNOUNCE: "Announce",
     HostAction.NEXT: "Next game",
     HostAction.SET: "Settings",

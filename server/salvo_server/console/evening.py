@@ -337,7 +337,8 @@ def phase_line(evening: m.EveningShown) -> str:
         return f"{line}, the last one" if evening.round else f"{line}, which is the last one"
     if evening.league_runs and evening.began > evening.round:
         return f"{line} at once"
-    return f"{line}, games: {TimeLeft(evening.left, evening.left)}" if evening.league_runs and evening.left else line
+    left = f", all its games: {TimeLeft(evening.left, evening.left)}" if evening.left else ""
+    return f"{line}{left if evening.league_runs else ''}"
 
 
 def _league_lines(league: m.LeagueShown) -> list[str]:
