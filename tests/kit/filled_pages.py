@@ -418,13 +418,19 @@ def a_round(stack: contextlib.ExitStack, names: Sequence[str], games: Path | Non
     room = Room(stack)
     front = room.front(games=games)
     room.say(*opened(), league(names, Phase.ROUND))
-    room.log(*played_at("t9", names[-4:]))
+    room.log(*played_at("t1", names[-4:]))
     matches = [match.teams for match in league(names, Phase.ROUND).matches if len(match.teams) > 1]
     for number, teams in enumerate(matches, start=1):
         room.say(*opened(), *announced(*played(teams), part=0.7), table=f"t{number}")
     own_page = f"{front.url}?team={names[0]}"
+
+    def show(window: Browser) -> None:
+        at(front.url, f"document.querySelector('.board') && {says(CUP)}")(window)
+        room.say(league(names, Phase.ROUND, 3))
+        window.wait_for(says("Round 3 of 5"))
+
     return [
-        Page("hall", at(front.url, f"document.querySelector('.board') && {says(CUP)}")),
+        Page("hall", show),
         Page("team", at(own_page, f"document.querySelector('.tile') && {says(names[0] + ', ')}")),
         Page("tables", at(f"{front.url}tables", "document.querySelectorAll('.card li').length > 3")),
         Page("host", room.host(1 + len(matches))),

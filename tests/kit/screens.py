@@ -263,7 +263,7 @@ def hall_read(window: Browser) -> Facts:
     if seen["standings"]:
         figures = [each["figures"] for each in seen["standings"]]
         rows = tuple((int(each[0]), each[1], float(each[2])) for each in figures)
-        if seen["standingsOf"] == "This evening":
+        if seen["standingsOf"].startswith("This evening"):
             facts["standings"] = rows
         else:
             facts |= rows_of(rows) | {
@@ -345,7 +345,7 @@ def _game(at: str, seen: Mapping[str, Any]) -> Facts:
         facts[f"{at} ships"] = int(found[1])
     if (found := re.match(r"(.+?) leads? by (\d+) ship", seen["progress"])) is not None:
         facts[f"{at} leads"] = (frozenset(re.split(", | and ", found[1])), int(found[2]))
-    facts[f"{at} left"] = next(iter(re.findall(r"[^·]* left$", seen["progress"])), "").strip()
+    facts[f"{at} left"] = next(iter(re.findall(r"· game: ([^·]* left)$", seen["progress"])), "")
     if (found := re.fullmatch(r"(\S+) wins(?: by .*)?", seen["headline"])) is not None:
         facts[f"{at} won"] = frozenset([found[1]])
     return facts

@@ -215,3 +215,11 @@ def test_a_podium_waits_for_tapes_only_where_there_will_be_some() -> None:
     cup, badges = _cup(2, "ann bob", m.LeagueMatch(("ann", "bob"), "t1")), Badges()
     left = [evening_picture(cup, cup, Course(), badges, tapes=tapes)["league"]["left"] for tapes in (True, False)]
     assert left == ["about 4 minutes", "about a minute"]
+
+
+def test_a_tape_is_of_the_round_in_which_its_teams_met_also_once_the_next_one_has_begun() -> None:
+    course = Course()
+    course.receive(_cup(1, "ann bob cat dan", m.LeagueMatch(("ann", "bob"), "t1"), m.LeagueMatch(("cat", "dan"), "t2")))
+    course.receive(_cup(2, "ann cat bob dan", m.LeagueMatch(("ann", "cat"), "t1"), m.LeagueMatch(("dan", "bob"), "t2")))
+    found = [course.round_of(*met) for met in (("t1", {"bob", "ann"}), ("t1", {"ann", "cat"}), ("t2", {"ann", "cat"}))]
+    assert found == [1, 2, 0]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Any, Final
 
 from salvo import messages as m
 from salvo.badges import Badge, Badges
+from salvo.table_places import table_of
 from salvo_server.game_lengths import TimeLeft
 from salvo_watch.web.stage import LATEST_SECONDS
 
@@ -47,6 +48,15 @@ class Course:
         latest = league.round if any(match.places for match in league.matches) else league.round - 1
         before = self._ends.get(latest - 1, {}) if latest > 1 else {}
         return {team: before[team] - place for team, place in places.items() if team in before}
+
+    def round_of(self, place: str, teams: Set[str]) -> int:
+        """Return in which round teams met at a place, the latest one; 0 if it was not seen."""
+        met = (
+            number
+            for (number, names), at in self._tables.items()
+            if at in (place, table_of(place)) and set(names) == teams
+        )
+        return max(met, default=0)
 
     def without_results(self, shown: m.EveningShown, newest: m.EveningShown) -> m.EveningShown:
         """Return a league as it is now, but for results that are to be shown by tapes."""
@@ -115,6 +125,7 @@ def _league(
         "round": league.round,
         "rounds": league.rounds,
         "over": league.over,
+        "tapes": tapes,
         "behind": league.name == newest.name and league.rows != newest.rows,
         "left": "" if not league.left else str(TimeLeft(left, left)).removesuffix(" left"),
         "matches": [

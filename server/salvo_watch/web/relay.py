@@ -392,8 +392,9 @@ class Relay:
         if evening.name and game.place != wall:
             self._untold[game].add(wall)
             leads = {row.team for row in source.evening.shown.rows if row.place == 1}
-            final = evening.round == evening.rounds and not leads.isdisjoint(tape.teams)
-            self._stage(wall).offer(tape, now, round_=evening.round + 1, final=final)
+            round_ = source.course.round_of(game.place, tape.teams) or evening.round  # the next one may have begun
+            final = round_ == evening.rounds and not leads.isdisjoint(tape.teams)
+            self._stage(wall).offer(tape, now, round_=round_ + 1, final=final)
             self._draw(wall)
         self._stage(game.place).offer(tape, now)
         self._draw(game.place)

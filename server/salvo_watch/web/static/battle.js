@@ -1,7 +1,7 @@
 // The boards of the game that is shown, and its shots on their way.
 
 import { cellsOf } from "./boards.js";
-import { badge, colourOf, fill, find, make, nameOf, show } from "./dom.js";
+import { badge, colourOf, fill, find, make, nameOf, say, show } from "./dom.js";
 import { arrange, cast, CROWD } from "./layout.js";
 import { play } from "./sound.js";
 import { follow, inTheMiddle, mine, narrow, own, picture, teamOf } from "./state.js";
@@ -86,6 +86,7 @@ export function drawBoards() {
     parts.fallen.map((player) => make("li", `team ${colourOf(player)}`, badge(player), nameOf(player.name))),
   );
   show(find("fallen"), parts.fallen.length > 0);
+  say(find("tab-boards"), parts.boards ? "Boards" : "Teams");
   stage.dataset.kind = parts.boards ? "boards" : "cards";
   stage.dataset.size = parts.gallery.length > CROWD ? "crowd" : "few";
   if (narrow.matches) delete stage.dataset.mode; // of a window that was wider before

@@ -7,7 +7,7 @@ import { badge, colourOf, counted, fill, find, make, nameOf, plain, show } from 
 import { play } from "./sound.js";
 import { nextWords } from "./games.js";
 import { gameOf, mine, ofEvening, picture, pieces, teamOf } from "./state.js";
-import { champions, crowned, reason, victory } from "./words.js";
+import { champions, crowned, inRound, reason, victory } from "./words.js";
 
 const CARD_MS = 7000;
 const MANY = 4; // winners, or others, of a card: more are counted
@@ -65,12 +65,13 @@ function openCard() {
   const teams = winners.map(teamOf).filter(Boolean);
   const others = players.filter(({ name, place }) => place && !winners.includes(name));
   const [won, again] = [victory(picture), find("again")];
+  const at = picture.tape?.table ?? picture.table.split("@")[0];
   end.className = `verdict ${teams.length ? colourOf(teams[0]) : ""}`;
   fill(end, gameOf(picture), () => [
-    make("div", "who", make("ul", "winners", ...some(teams, (team) => whole("li", team))), make("h1", "wins", won.at(-1)), make("p", "why", ...pieces(reason(picture)))),
+    make("div", "who", make("ul", "winners", ...some(teams, (team) => whole("li", team))), make("h1", "wins", won.at(-1)), make("p", "where", `Game ${picture.game}${at ? ` at table ${plain(at)}` : ""}${inRound(picture)}`), make("p", "why", ...pieces(reason(picture)))),
     make("div", "how", ...still(), ...(again.querySelector("a") ? [Object.assign(again.cloneNode(true), { id: "", hidden: false })] : [])),
     make("ol", "others", ...(others.length > 1 ? some(others, (team) => whole("li", team, make("b", "place", String(team.place)))) : [])),
-    ...(ofEvening() ? [make("p", "next", nextWords())] : []),
+    make("p", "next", ofEvening() ? nextWords() : "Next: the lobby of another game"),
   ]);
   show(end, true);
   fitEnd();

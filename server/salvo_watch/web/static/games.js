@@ -36,8 +36,10 @@ export function nextWords() {
   if (waits) return "Next: results, as soon as the tapes of these games have run; three minutes at most";
   const last = rounds && round >= rounds;
   const what = last ? "the final table" : `round ${round + 1}${rounds ? ` of ${rounds}` : ""}`;
-  const podium = left ? `. Podium in ${left}` : "";
-  return `Next: ${what}, ${phase === "between" ? "soon" : "when these games are over"}${podium}`;
+  const podium = left ? `. Podium ${phase === "break" ? `${left} after the break` : `in ${left}`}` : "";
+  if (phase === "between") return `Next: ${what}, once its tables are set${podium}. The first of a game gets a point, the last none`;
+  const missed = picture.league.tapes ? "" : ". They have no tapes: this page began after them";
+  return `Next: ${what}, when these games are over${missed}${podium}`;
 }
 
 export function drawGames() {
@@ -64,7 +66,7 @@ export function drawGames() {
   all.forEach((game, index) => {
     const card = drawCard(list.children[index] || list.appendChild(make("li")), game);
     card.classList.toggle("match", Boolean(game.match));
-    card.classList.toggle("on-tape", picture.tape !== null && game.table === picture.tape.table);
+    card.classList.toggle("on-tape", picture.tape !== null && game.table === picture.tape.table && game.game === picture.game);
   });
   say(find("next-words"), nextWords());
 }

@@ -30,7 +30,7 @@ function move(by) {
 export function drawSide() {
   const { feed, chat, league } = picture;
   const standings = inTheMiddle() === "lobby" ? [] : league?.rows.length ? league.rows : picture.standings;
-  const of = league?.rows.length ? `${plain(league.name)}: points${league.behind ? " so far, more after the tapes" : ""}` : "This evening";
+  const of = league?.rows.length ? `${plain(league.name)}: points${league.behind ? " so far, more after the tapes" : ""}` : "This evening, all games";
   say(find("standings").querySelector("h2"), of);
   fill(find("feed-list"), JSON.stringify(feed), () =>
     feed.map((item) => {
@@ -40,7 +40,8 @@ export function drawSide() {
   );
   const shown = standings.slice(0, ROWS);
   const { late, missing } = picture.evening;
-  const others = [...late.map((name) => [name, "next round"]), ...missing.map((name) => [name, "not here yet"])];
+  const joined = (league?.matches ?? []).flatMap(({ teams }) => teams.map(({ name }) => name)).filter((name) => !standings.some((row) => row.name === name));
+  const others = [...joined.map((name) => [name, "plays now"]), ...late.map((name) => [name, "next round"]), ...missing.map((name) => [name, "not here yet"])];
   const absent = league?.rows.length && shown.length ? others.slice(0, ROWS - shown.length) : [];
   const lines = shown.length + absent.length;
   const halves = ofEvening() && inTheMiddle() !== "games" && lines > LINES ? 2 : 1;
@@ -86,7 +87,8 @@ export function drawSide() {
 
 export function drawChances() {
   const all = picture.players.filter(({ chance, out }) => chance !== null && !out);
-  const large = all.filter(({ chance }) => chance >= SMALLEST_CHANCE);
+  const isSmall = ({ chance }) => chance < SMALLEST_CHANCE;
+  const large = all.filter(isSmall).length > 1 ? all.filter((player) => !isSmall(player)) : all;
   const racing = large.length > MANY_CHANCES ? [...large].sort((a, b) => b.chance - a.chance).slice(0, MANY_CHANCES) : large;
   const others = all.filter((player) => !racing.includes(player));
   const there = picture.state === "turn" && all.length > 1;

@@ -77,7 +77,7 @@ export class Tile {
     this.#bar.firstChild.style.width = `${Math.min(100, share * 100)}%`;
     const words = told && !player.board ? [[`${afloat}/${rules.fleet.length}`, "afloat"]] : [];
     if (rules.goal && player.hits !== null) words.push([`${player.hits}/${rules.goal}`, "points"]);
-    else if (player.hits !== null) words.push(player.shots === null ? [player.hits, "hits"] : [`${player.hits}/${player.shots}`, "shots hit"]);
+    else if (player.hits !== null) words.push(player.shots === null ? [player.hits, "hits"] : [`${player.hits}/${player.shots}`, "own hits"]);
     if (player.shots) words.push([`${Math.round((100 * player.hits) / player.shots)} %`, ""]);
     fill(this.#figures, JSON.stringify(words), () => words.map(([number, word]) => part("", make("b", "", String(number)), word && ` ${word}`)));
     this.spoken = `Board of ${plain(player.name)}: ${told ? `${counted(afloat, "ship")} afloat` : "ships not told"}`;

@@ -9,7 +9,7 @@ let missed = null; // the last turn without a shot of the team whose page this i
 export const clockTime = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 export function drawTop() {
-  const { tables: listed, table, tape, game, rules, state, trouble, withheld } = picture;
+  const { tables: listed, table, tape, game, rules, state, trouble, withheld, evening } = picture;
   const names = listed.map(([name]) => name);
   if (!names.includes(table)) names.push(table);
   const choice = find("table");
@@ -17,9 +17,9 @@ export function drawTop() {
   choice.value = table;
   show(choice, names.length > 1);
   say(find("game"), state && game ? `game ${game} · ${plain(rules.name)} ${rules.width} × ${rules.height}` : state ? `${plain(rules.name)} ${rules.width} × ${rules.height}` : "");
-  say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}${tape.round && picture.league?.rounds ? `, round ${tape.round}` : ""}, over at ${clockTime(tape.ended)}` : crowned(picture) ? "final" : state === "over" ? "over" : "live");
+  say(find("of"), tape ? `tape${tape.table !== table.split("@")[0] ? ` of ${titleOf(tape.table)}` : ""}${tape.round && picture.league?.rounds ? `, round ${tape.round}` : ""}, over at ${clockTime(tape.ended)}` : crowned(picture) ? "final" : evening.phase === "break" ? "break" : { turn: "live", over: "over" }[state] || "");
   find("of").classList.toggle("late", Boolean(tape));
-  show(find("of"), Boolean(state && (tape || !(trouble || withheld)))); // else what is shown is of a moment ago
+  show(find("of"), Boolean(find("of").textContent && (tape || !(trouble || withheld)))); // else what is shown is of a moment ago
   show(find("live"), !own && (asksLive() || Boolean(tape)));
   find("live").setAttribute("aria-pressed", asksLive());
   document.title = `Salvo: ${titleOf(table)}`;

@@ -160,11 +160,11 @@ export function progress(picture) {
   const { state, turn, players, rules, left, lead } = picture;
   if (state !== "turn") return [];
   const first = [...ranks(picture).values()].filter((rank) => rank === "1=").length;
-  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : first ? [`${first} teams share the lead by ships`] : [];
+  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : first ? [`${first} share the lead`] : [];
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
-  if (left) parts.push(left);
+  if (left) parts.push(`game: ${left}`);
   return [...leads, [...(leads.length ? [""] : []), ...parts].join(" · ")];
 }
 
@@ -198,7 +198,7 @@ export function ownLine(picture, name, missed, seated) {
   }
   const rivals = players.filter((other) => other !== player && !other.out).map((other) => other.name);
   const against = rivals.length > MANY ? ` against ${rivals.length} teams` : rivals.length ? [" against ", ...joined(rivals)] : "";
-  const where = table ? ` at table ${plain(table)}` : "";
+  const where = `${table ? ` at table ${plain(table)}` : ""}${state === "lobby" ? "" : inRound(picture)}`;
   const waits = league && (evening.phase === "arrivals" || inLeague(picture)); // for a match: those beside it are no rivals
   if (state === "lobby" && waits) return [team(name), ...stands(picture, name)];
   if (state === "lobby") return [team(name), `: next game${where}`, ...[against].flat()];
