@@ -118,7 +118,7 @@ export class Untouched {
   }
 
   /** Draw on as an earlier set of the same game would have. @internal @param {Untouched} former */
-  goOnFrom(former) {
+  continueFrom(former) {
     const [own, others] = [[...this].map(keyOf).toSorted(), [...former].map(keyOf).toSorted()];
     if (own.join() !== others.join()) return;
     this.#deck = former.#deck;

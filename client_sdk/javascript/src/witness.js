@@ -238,7 +238,7 @@ export class Witness {
   // --- what it hears ------------------------------------------------------------------------------------------------
 
   /** Take in live news from a plain topic. @param {Announcement} said @param {number} now */
-  heard(said, now) {
+  receive(said, now) {
     const current = this.#current;
     if (current === undefined || current.over) return;
     const fact = factOf(said);
