@@ -43,7 +43,10 @@ export class LeagueNews {
   #words(shown, match, stands) {
     if (shown.over) return `${shown.name} is over: ${this.#standing(shown)}`;
     const begun = shown.rounds === null ? shown.name : `${shown.name}, round ${shown.round} of ${shown.rounds}`;
-    if (match === null) return `${begun}: ${this.#standing(shown)}; waits for its next game`;
+    if (match === null) {
+      const isLate = shown.rounds !== null && !shown.rows.some(({ team }) => team === this.#team);
+      return `${begun}: ${this.#standing(shown)}; ${isLate ? "joins from the next round on" : "waits for its next game"}`;
+    }
     const { teams, places, table } = match;
     if (teams.length === 1) return `${begun}: ${stands}has a bye; ${next(shown)}`;
     if (places.length) {
