@@ -13,16 +13,19 @@ from salvo_game.journal_interface import Journal, JournalError, Saved
 from salvo_game.log import Resends, ServerIdentity
 from salvo_game.recovery import Openings
 from salvo_game.table import Follower, Table
-from salvo_server.core.admission import Admission, EntryList
+from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.chat_relay import Chat
 from salvo_server.core.clock import epoch_clock, steady_clock
 from salvo_server.core.evening import Evening
 from salvo_server.core.inbox import Inbox
+from salvo_server.core.league_reports import LeagueReports
 from salvo_server.core.outages import Outages
 from salvo_server.core.play import Play
 from salvo_server.core.recaps import Recaps
+from salvo_server.core.refusals import Refusals
 from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.senders import EntryList, Senders
 from salvo_server.core.server_status import StatusWriter
 from salvo_server.foresight import ForeseeingThreads, derivations
 from salvo_server.service import Listener, Resume, ServerLink, Service
@@ -68,11 +71,13 @@ def open_service(
     openings.held = evening.held
     play = Play(tables, evening, openings, gate.keyring, recaps, follower, saved.last_game, saved.last_step)
     status = StatusWriter(profile, openings.first_table, openings.identity, chat)
-    admission = Admission(profile, register, openings.identity, play, counts)
+    senders, refusals = Senders(gate.keyring, register), Refusals(counts)
+    admission = Admission(profile, register, openings.identity, play, refusals)
     sync = RetainedSync(tables, openings.first_table, ChainMap(play.retained, follower.retained))
     resends = Resends(play.logs)
     talk = Chat(counts, on=chat)
-    inbox = Inbox(play, gate, admission, talk, resends, sync, counts)
+    reports = LeagueReports(play, senders, refusals)
+    inbox = Inbox(play, senders, gate, admission, refusals, talk, reports, resends, sync)
     gate.on_forged = inbox.note_forged
 
     gate.burn(saved.burned)

@@ -29,6 +29,7 @@ from salvo.codec.command_writer import (
 from salvo.codec.commands import Line
 from salvo.codec.json_codec import Codec
 from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
+from salvo.net.inbound import Inbound
 from salvo.roles_and_rights import Role
 from salvo.rules import Orientation, Placement
 from salvo.seal import SALT_BYTES, Sealer, make_blob
@@ -46,7 +47,9 @@ from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.keyring import KeyOwner, Keyring
 from salvo_server.core.recaps import Recaps
+from salvo_server.core.refusals import Refusals
 from salvo_server.core.retained_sync import RetainedSync
+from salvo_server.core.senders import Sender, Senders
 from salvo_server.storage.register import Account, Register
 from simulation import crypto
 
@@ -176,14 +179,14 @@ def _hold_a_shot_back_that_says_nothing() -> bool:
 
 
 _take_any_context = without(Match, "_check_context", lambda self, context, target: None)
-_take_shots_without_context = without(Admission, "hold_to_profile", lambda self, command: command)
+_take_shots_without_context = without(Admission, "check", lambda self, table, command: None)
 
 
 def _try_every_teams_key(patch: Patch) -> None:
     opened = Authenticator.open
 
-    def generous(self: Authenticator, request: Any, likely: Any, now: int, **more: Any) -> Any:
-        return opened(self, request, list(dict(self.keyring.teams(request.table))), now, **more)
+    def generous(self: Authenticator, request: Any, sender: Sender, now: int, **more: Any) -> Any:
+        return opened(self, request, sender._replace(others=dict(self.keyring.teams(request.table))), now, **more)
 
     patch.setattr(Authenticator, "open", generous)
 
@@ -221,8 +224,8 @@ def _forget_nonces_with_the_game(patch: Patch) -> None:
 def _burn_only_what_is_accepted(patch: Patch) -> None:
     carry_out = Inbox._carry_out
 
-    def lenient(self: Inbox, opened: Opened, now: int) -> Effects:
-        effects = carry_out(self, opened, now)
+    def lenient(self: Inbox, opened: Opened, message: Inbound, now: int) -> Effects:
+        effects = carry_out(self, opened, message, now)
         refused = any(publication.topic.endswith("/error") for publication in effects.publications)
         if refused and opened.proof is not None:
             self.gate._burned.discard(opened.proof.nonce)
@@ -833,7 +836,7 @@ def _limit_no_derivations(patch: Patch) -> None:
 
 
 _let_retained_messages_be = without(RetainedSync, "receive", lambda self, address, message: [])
-_answer_every_request = without(Admission, "may_answer", lambda *given: True)
+_answer_every_request = without(Refusals, "may_answer", lambda *given: True)
 
 
 def _wait_for_no_broker(patch: Patch) -> None:
@@ -873,8 +876,8 @@ def _answer_without_end(patch: Patch) -> None:
     _answer_whatever_comes(patch)
 
 
-_answer_whose_turn_it_is = without(Inbox, "_shooter", lambda self, table, current, message: current)
-_answer_whatever_comes = without(Inbox, "_may_answer", lambda self, table, name, message: True)
+_answer_whose_turn_it_is = without(Senders, "_shooter", lambda self, table, message: Sender(table.referee.current.name))
+_answer_whatever_comes = without(Senders, "may_answer", lambda self, table, sender, topic: True)
 _let_ships_be_placed_for_ever = without("salvo_game.lobby.MAX_PLACEMENTS", 1_000_000)
 _may_restart = Lobby._may_restart
 _let_every_listing_restart = without(

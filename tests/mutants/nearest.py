@@ -62,14 +62,23 @@ PARTS: Final = {
         (
             *(
                 f"server/salvo_server/core/{name}.py"
-                for name in ("admission", "chat_relay", "inbox", "play", "retained_sync")
+                for name in (
+                    "admission",
+                    "chat_relay",
+                    "inbox",
+                    "league_reports",
+                    "play",
+                    "refusals",
+                    "retained_sync",
+                    "senders",
+                )
             ),
             *(f"client_sdk/salvo_game/{name}.py" for name in ("journal_interface", "recovery", "table")),
         ),
         (
             *(
                 f"tests/server/test_{name}.py"
-                for name in ("service", "recovery", "chat", "signed_log", "leaving", "placing_again")
+                for name in ("service", "recovery", "chat", "signed_log", "leaving", "placing_again", "senders")
             ),
             "tests/server/test_refused_requests.py",
             "tests/server/test_host_commands.py",

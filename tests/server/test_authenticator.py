@@ -10,12 +10,21 @@ import pytest
 from kit.deriver import Deriver
 from salvo import messages as m
 from salvo import topics
-from salvo.codec.command_reader import Sealed, SealedPlacement, SignedLeave, SignedShot, SignedSkip, read_command
+from salvo.codec.command_reader import (
+    Sealed,
+    SealedPlacement,
+    SignedLeave,
+    SignedShot,
+    SignedSkip,
+    read_command,
+    read_opened,
+)
 from salvo.codec.command_writer import write_placement
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, make_blob, parse_blob
 from salvo_game.rate_limit import Bucket
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
+from salvo_server.core.senders import Sender
 
 NOW = 1_000_000
 SALT_A, SALT_B = bytes(16), bytes(range(16))
@@ -51,18 +60,23 @@ def placement(sealer: Sealer, player: str = "ann") -> SealedPlacement:
 
 def prove(gate: Authenticator, worker: Deriver, sealer: Sealer, name: str) -> None:
     """Make a salt known."""
-    assert gate.open(placement(sealer, name), [name], NOW, receipt="receipt") is WAITING
+    assert gate.open(placement(sealer, name), Sender(name), NOW, receipt="receipt") is WAITING
     worker.work()
     [(receipt, opened)] = gate.finished()
     assert receipt == "receipt"
     assert opened is not None
-    assert isinstance(opened.command, m.PlaceShip)
+    assert isinstance(said(opened), m.PlaceShip)
 
 
 def code(opened: Opened | Waiting | None) -> str:
     assert isinstance(opened, Opened)
-    assert isinstance(opened.command, m.Unreadable)
-    return opened.command.code
+    assert opened.refusal is not None
+    return opened.refusal.code
+
+
+def said(opened: Opened) -> m.Input:
+    assert opened.refusal is None
+    return read_opened(opened.request, opened.owner.name, opened.plaintext)
 
 
 def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authenticator, worker: Deriver) -> None:
@@ -73,25 +87,25 @@ def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authentica
     copied = shot(namesake, nonce=waiting.blob.nonce)
     overtaking = SignedShot("blue", copied.player, copied.body, copied.blob)
     gate.keyring.restore("blue", "ann", [(namesake.salt, namesake.key)])
-    assert gate.open(waiting, ["ann"], NOW) is WAITING
-    assert isinstance(gate.open(overtaking, ["ann"], NOW), Opened)
+    assert gate.open(waiting, Sender("ann"), NOW) is WAITING
+    assert isinstance(gate.open(overtaking, Sender("ann"), NOW), Opened)
     worker.work()
     [(_, opened)] = gate.finished()
     assert opened is not None
-    assert opened.command == m.Fire("ann", "bob", 1, 1)
+    assert said(opened) == m.Fire("ann", "bob", 1, 1)
 
 
 def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: Deriver) -> None:
     """The first proved the salt; the third was then opened at once, before the second, and refused as out of order."""
     first, stranger, second, third = shot(ANN, x=1), shot(BOB, x=9), shot(ANN, x=2), shot(ANN, x=3)
     for request, sender in ((first, "ann"), (stranger, "bob"), (second, "ann")):
-        assert gate.open(request, [sender], NOW, receipt=request) is WAITING
+        assert gate.open(request, Sender(sender), NOW, receipt=request) is WAITING
     future, find, given = worker.waiting.pop(0)
     future.set_result(find(*given))
-    opened = [message.command for _, message in gate.finished() if message is not None]
-    now = gate.open(third, ["ann"], NOW)
+    opened = [said(message) for _, message in gate.finished() if message is not None]
+    now = gate.open(third, Sender("ann"), NOW)
     assert isinstance(now, Opened)
-    fired = [command.x for command in [*opened, now.command] if isinstance(command, m.Fire)]
+    fired = [command.x for command in [*opened, said(now)] if isinstance(command, m.Fire)]
     assert fired == [1, 2, 3]
     worker.waiting = [job for job in worker.waiting if not job[0].cancelled()]
     worker.work()
@@ -101,7 +115,7 @@ def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker:
 def test_a_proven_salt_opens_what_waits_under_it_in_the_teams_own_topics(gate: Authenticator, worker: Deriver) -> None:
     own, strange, more = placement(ANN), placement(ANN, "bob"), placement(ANN)
     for request in (own, strange, more):
-        assert gate.open(request, [request.player], NOW, receipt=request) is WAITING
+        assert gate.open(request, Sender(request.player), NOW, receipt=request) is WAITING
     future, find, given = worker.waiting.pop(0)
     future.set_result(find(*given))
     assert [receipt for receipt, _ in gate.finished()] == [own, more]
@@ -123,11 +137,11 @@ def test_the_first_salt_of_each_team_has_its_place_however_many_come_at_once(wor
     sealers = {name: Sealer(name, salt=name.encode().ljust(16)) for name in names}
     for x in range(1, 6):
         for name, sealer in sealers.items():
-            assert gate.open(shot(sealer, x=x), [name], NOW) is WAITING, name
+            assert gate.open(shot(sealer, x=x), Sender(name), NOW) is WAITING, name
     worker.work()
     opened = [answer for _, answer in gate.finished()]
     assert len(opened) == 5 * len(names)
-    assert all(isinstance(answer, Opened) and isinstance(answer.command, m.Fire) for answer in opened)
+    assert all(isinstance(answer, Opened) and isinstance(said(answer), m.Fire) for answer in opened)
     assert gate.waiting == 0
 
 
@@ -137,12 +151,12 @@ def test_the_messages_under_a_first_salt_are_bounded_and_make_room_for_those_tha
     gate = Authenticator(executor=worker)
     gate.keyring.admit("", "ann", "ann", NOW)
     salt = bytes(range(1, 17))
-    answers = [gate.open(under(salt), ["ann"], NOW) for _ in range(MAX_QUEUE_LENGTH + 2)]
+    answers = [gate.open(under(salt), Sender("ann"), NOW) for _ in range(MAX_QUEUE_LENGTH + 2)]
     assert [answer is WAITING for answer in answers] == [True] * MAX_QUEUE_LENGTH + [False] * 2
     worker.work()
     gate.finished()  # they were forged
     assert gate.waiting == 0
-    assert gate.open(under(bytes(range(2, 18))), ["ann"], NOW) is WAITING
+    assert gate.open(under(bytes(range(2, 18))), Sender("ann"), NOW) is WAITING
 
 
 # --- what a derivation costs, and whom ------------------------------------------------------------------------------
@@ -170,29 +184,29 @@ def test_a_sealed_command_is_read_as_the_kind_of_its_topic(gate: Authenticator, 
     topic = topics.parse(f"/players/ann/{type(command).__name__.lower()}")
     request = read_command(topic, ANN.sign({}), SALVO)
     assert isinstance(request, SignedSkip | SignedLeave)
-    opened = gate.open(request, ["ann"], NOW)
+    opened = gate.open(request, Sender("ann"), NOW)
     assert isinstance(opened, Opened)
-    assert opened.command == command
+    assert said(opened) == command
 
 
 def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker: Deriver) -> None:
     """As long as anything else waited, whoever had paid for a salt once could send under it without end."""
     salt = bytes(range(1, 17))
-    assert gate.open(under(salt), ["ann"], NOW) is WAITING
+    assert gate.open(under(salt), Sender("ann"), NOW) is WAITING
     worker.work()
-    assert gate.open(under(bytes(range(2, 18))), ["bob"], NOW) is WAITING  # the queue is never empty
+    assert gate.open(under(bytes(range(2, 18))), Sender("bob"), NOW) is WAITING  # the queue is never empty
     assert gate.finished() == [(None, None)]
     empty(gate)
-    assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
+    assert code(gate.open(under(salt), Sender("ann"), NOW)) == "rate_limited"
 
 
 def test_only_a_message_that_cost_a_key_derivation_is_marked_as_paid(gate: Authenticator, worker: Deriver) -> None:
     for x in (1, 2):
-        assert gate.open(shot(ANN, x=x), ["ann"], NOW) is WAITING
+        assert gate.open(shot(ANN, x=x), Sender("ann"), NOW) is WAITING
     worker.work()
     waited = [opened for _, opened in gate.finished()]
     assert [opened and opened.spent for opened in waited] == [bucket(gate), None]  # the second one came for nothing
-    at_once = gate.open(shot(ANN), ["ann"], NOW)
+    at_once = gate.open(shot(ANN), Sender("ann"), NOW)
     assert isinstance(at_once, Opened)
     assert not at_once.spent
 
@@ -200,39 +214,39 @@ def test_only_a_message_that_cost_a_key_derivation_is_marked_as_paid(gate: Authe
 def test_a_derivation_paid_by_a_namesake_elsewhere_is_not_free_here(gate: Authenticator) -> None:
     gate.keyring.admit("blue", "ann", "a stranger's", NOW)
     salt = bytes(range(1, 17))
-    assert gate.open(under(salt, table="blue"), ["ann"], NOW) is WAITING
+    assert gate.open(under(salt, table="blue"), Sender("ann"), NOW) is WAITING
     empty(gate)
-    assert code(gate.open(under(salt), ["ann"], NOW)) == "rate_limited"
+    assert code(gate.open(under(salt), Sender("ann"), NOW)) == "rate_limited"
 
 
 def test_forgeries_are_not_charged_to_a_team_that_was_not_expected_to_send(gate: Authenticator) -> None:
     flood = fresh(14)
     for request in flood[:12]:
-        assert gate.open(request, ["ann"], NOW, expected=False) is WAITING
-    assert code(gate.open(flood[12], ["ann"], NOW, expected=False)) == "rate_limited"
+        assert gate.open(request, Sender("ann", pays=False), NOW) is WAITING
+    assert code(gate.open(flood[12], Sender("ann", pays=False), NOW)) == "rate_limited"
     assert [bucket(gate).take(NOW) for _ in range(13)] == [True] * 12 + [False]
 
 
 def test_a_derivation_that_finds_another_sender_is_paid_by_all(gate: Authenticator, worker: Deriver) -> None:
     flood = fresh(14)
     for request in flood[:12]:
-        assert gate.open(request, ["ann", "bob"], NOW) is WAITING
+        assert gate.open(request, Sender("ann", others=("bob",)), NOW) is WAITING
     assert bucket(gate, "bob").has_one(NOW)
     assert not bucket(gate).has_one(NOW)
     assert [len(given[1]) for _, _, given in worker.waiting] == [2] * 12
     bucket(gate).give_back()
-    assert gate.open(flood[12], ["ann", "bob"], NOW) is WAITING
+    assert gate.open(flood[12], Sender("ann", others=("bob",)), NOW) is WAITING
     assert [member.name for member in worker.waiting[-1][2][1]] == ["ann"]  # nobody pays for bob's key
 
 
 def test_a_known_team_that_did_not_send_it_does_not_pay(gate: Authenticator, worker: Deriver) -> None:
     gate.keyring.restore("", "ann", [(SALT_B, bytes(32))])
     empty(gate)
-    assert gate.open(shot(BOB), ["ann", "bob"], NOW) is WAITING
+    assert gate.open(shot(BOB), Sender("ann", others=("bob",)), NOW) is WAITING
     worker.work()
     [(_, opened)] = gate.finished()
     assert opened is not None
-    assert opened.sender == "bob"
+    assert opened.owner.name == "bob"
 
 
 # --- the order of things --------------------------------------------------------------------------------------------
@@ -248,14 +262,14 @@ def test_a_repetition_waits_however_much_has_come_meanwhile(
         gate.keyring.admit("", name, f"{name}'s", NOW)
     gate.keyring.restore("", "bob", [(SALT_B, BOB.key)])
     request = shot(ANN)
-    assert gate.open(request, ["ann"], NOW, receipt=1) is WAITING
+    assert gate.open(request, Sender("ann"), NOW, receipt=1) is WAITING
     for x in range(1, 5):
-        assert isinstance(gate.open(shot(BOB, x=x), ["bob"], NOW), Opened)
-    assert gate.open(request, ["ann"], NOW, receipt=2) is WAITING
+        assert isinstance(gate.open(shot(BOB, x=x), Sender("bob"), NOW), Opened)
+    assert gate.open(request, Sender("ann"), NOW, receipt=2) is WAITING
     worker.work()
     [(_, opened), again] = gate.finished()
     assert opened is not None
-    assert opened.command == m.Fire("ann", "bob", 1, 1)
+    assert said(opened) == m.Fire("ann", "bob", 1, 1)
     assert again == (2, None)
 
 
@@ -277,9 +291,9 @@ def test_a_sealed_command_copied_to_another_topic_is_not_taken_for_a_repeat(
     ]
     gate.keyring.admit("blue", "ann", "ann's", NOW)
     gate.keyring.restore("blue", "ann", [(SALT_A, ANN.key)])
-    codes = [code(gate.open(request, ["ann"], NOW)) for request in places]
-    assert codes[1:] == ["nonce_reused"] * 7
-    assert [gate.open(request, ["ann"], NOW) for request in places] == [None] * 8
+    opened = [gate.open(request, Sender("ann"), NOW) for request in places]
+    assert [code(each) for each in opened[1:]] == ["nonce_reused"] * 7
+    assert [gate.open(request, Sender("ann"), NOW) for request in places] == [None] * 8
 
 
 def test_the_authenticator_remembers_a_bounded_number_of_messages(
@@ -291,11 +305,11 @@ def test_the_authenticator_remembers_a_bounded_number_of_messages(
     gate.keyring.restore("", "ann", [(SALT_A, ANN.key)])
     requests = [shot(ANN, x=x) for x in range(1, 5)]
     for request in requests[:3]:
-        assert isinstance(gate.open(request, ["ann"], NOW), Opened)
-    assert gate.open(requests[0], ["ann"], NOW) is None
-    assert isinstance(gate.open(requests[3], ["ann"], NOW), Opened)
-    assert gate.open(requests[1], ["ann"], NOW) is None
-    assert code(gate.open(requests[0], ["ann"], NOW)) == "nonce_reused"
+        assert isinstance(gate.open(request, Sender("ann"), NOW), Opened)
+    assert gate.open(requests[0], Sender("ann"), NOW) is None
+    assert isinstance(gate.open(requests[3], Sender("ann"), NOW), Opened)
+    assert gate.open(requests[1], Sender("ann"), NOW) is None
+    assert code(gate.open(requests[0], Sender("ann"), NOW)) == "nonce_reused"
 
 
 # --- how much is remembered -----------------------------------------------------------------------------------------
@@ -339,8 +353,8 @@ def test_forgeries_under_a_known_salt_cost_no_other_team_its_derivations(gate: A
     prove(gate, worker, ANN, "ann")
     for number in range(20):
         nonce = number.to_bytes(24, "big")
-        gate.open(shot(Sealer("nobody's", SALT_A), nonce=nonce), ["ann", "bob"], NOW)
+        gate.open(shot(Sealer("nobody's", SALT_A), nonce=nonce), Sender("ann", others=("bob",)), NOW)
         worker.work()
         gate.finished()
     fresh = Sealer("bob's", b"a fresh salt....")
-    assert gate.open(placement(fresh, "bob"), ["bob"], NOW) is WAITING
+    assert gate.open(placement(fresh, "bob"), Sender("bob"), NOW) is WAITING

@@ -9,7 +9,7 @@ import pytest
 
 from kit.deriver import Deriver
 from salvo import messages as m
-from salvo.codec.command_reader import SignedShot, read_command
+from salvo.codec.command_reader import SignedShot, read_command, read_opened
 from salvo.rules import SALVO
 from salvo.seal import Sealer, make_blob, parse_blob
 from salvo.topics import parse
@@ -17,6 +17,7 @@ from salvo_game.journal_interface import Proof
 from salvo_game.rate_limit import REFUSALS
 from salvo_server.core import authenticator
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
+from salvo_server.core.senders import Sender
 from simulation import crypto
 
 SECRET, SALT, NONCE, PEPPER = "ann's", bytes(range(16)), bytes(range(24)), bytes(32)
@@ -168,7 +169,7 @@ class Bench:
     def open(self, request: SignedShot, receipt: str = RECEIPT) -> Opened | Waiting | None:
         before = len(self.worker.waiting)
         counted = self.gate.counts["forged"]
-        opened = self.gate.open(request, ["ann"], self.now, receipt=receipt)
+        opened = self.gate.open(request, Sender("ann"), self.now, receipt=receipt)
         self.asked_for_a_key = len(self.worker.waiting) > before
         self.forged = self.gate.counts["forged"] > counted
         self._note(opened)
@@ -183,9 +184,10 @@ class Bench:
             return Outcome.WAITS if self.asked_for_a_key else Outcome.WAITS_WITH_IT
         if opened is None:
             return Outcome.FORGED if self.forged else Outcome.IGNORED
-        if isinstance(opened.command, m.Unreadable):
-            return Outcome(opened.command.code)
-        assert opened.command == m.Fire("ann", opened.command.target, 1, 1)  # type: ignore[union-attr]
+        if opened.refusal is not None:
+            return Outcome(opened.refusal.code)
+        fired = read_opened(opened.request, opened.owner.name, opened.plaintext)
+        assert fired == m.Fire("ann", opened.request.player, 1, 1)
         return Outcome.READ
 
     def prove(self, key: bytes) -> None:
@@ -202,7 +204,7 @@ class Bench:
         self.gate.keyring.admit("blue", "ann", SECRET, self.now)
         self.gate.keyring.restore("blue", "ann", [(SALT, self.key)])
         other = SignedShot("blue", "dee", self.request.body, self.request.blob)
-        opened = self.gate.open(other, ["ann"], self.now)
+        opened = self.gate.open(other, Sender("ann"), self.now)
         self._note(opened)
 
     def fill_the_queue(self) -> None:
@@ -210,9 +212,9 @@ class Bench:
             name = f"team{number // 2}"
             self.gate.keyring.admit("hall", name, name, self.now)
             noise = parse_blob(make_blob(b"{}", bytes(32), number.to_bytes(16, "big")))
-            self.gate.open(SignedShot("hall", "bob", {}, noise), [name], self.now)
+            self.gate.open(SignedShot("hall", "bob", {}, noise), Sender(name), self.now)
         first = parse_blob(make_blob(b"{}", bytes(32), b"ann's first salt"))
-        self.gate.open(SignedShot(self.request.table, "bob", {}, first), ["ann"], self.now)
+        self.gate.open(SignedShot(self.request.table, "bob", {}, first), Sender("ann"), self.now)
 
     def work(self) -> Outcome:
         """Derive what waits; return what came of the message."""
@@ -235,8 +237,10 @@ class Bench:
                 self.prove(bytes(32))
             case Event.REFUSALS_SPENT:
                 self.prove(self.key)
+                member = self.gate.keyring.member("", "ann")
+                assert member is not None
                 for _ in range(int(REFUSALS.size)):
-                    self.gate.keyring.penalize("", "ann", self.now)
+                    member.refused.take(self.now)
             case Event.NONCE_USED:
                 self.prove(self.key)
                 self.use_the_nonce()
@@ -285,9 +289,9 @@ class Bench:
         self.gate.keyring.restore("blue", "ann", [(SALT, self.key)])
         for number in range(REMEMBERED):
             sealed = parse_blob(make_blob(b"{}", self.key, SALT, number.to_bytes(24, "big")))
-            assert isinstance(self.gate.open(SignedShot("blue", "bob", {}, sealed), ["ann"], self.now), Opened)
+            assert isinstance(self.gate.open(SignedShot("blue", "bob", {}, sealed), Sender("ann"), self.now), Opened)
             noise = parse_blob(make_blob(b"{}", bytes(32), SALT))
-            assert self.gate.open(SignedShot("blue", "bob", {}, noise), ["ann"], self.now) is None
+            assert self.gate.open(SignedShot("blue", "bob", {}, noise), Sender("ann"), self.now) is None
         return self._whether_remembered()
 
     def _whether_remembered(self) -> Outcome:
@@ -296,8 +300,8 @@ class Bench:
         other.burn(self.proofs)
         other.keyring.admit("", "ann", SECRET, self.now)
         other.keyring.restore("", "ann", [(SALT, self.key)])
-        opened = other.open(self.moved, ["ann"], self.now)
-        used = isinstance(opened, Opened) and isinstance(opened.command, m.Unreadable)
+        opened = other.open(self.moved, Sender("ann"), self.now)
+        used = isinstance(opened, Opened) and opened.refusal is not None
         return Outcome.REMEMBERED if used else Outcome.NOTHING
 
     # --- how it stands ------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import pytest
 from kit.deriver import Deriver
 from kit.services import serve
 from kit.unbrokered import Wire
-from salvo import messages as m
 from salvo import topics
 from salvo.codec.command_reader import SealedPlacement, read_command
 from salvo.codec.command_writer import write_placement
@@ -15,6 +14,7 @@ from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Orientation, Placement
 from salvo.seal import Sealer, derive_key, salt_of
 from salvo_server.core.authenticator import Authenticator, Opened
+from salvo_server.core.senders import Sender
 from salvo_server.foresight import ForeseeingThreads
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register
@@ -66,12 +66,12 @@ def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth
 ) -> None:
     gate.keyring.admit("", "ann", "ann's", NOW)
     lanes.work()
-    opened = gate.open(placement("ann", "ann's"), ["ann"], NOW)
+    opened = gate.open(placement("ann", "ann's"), Sender("ann"), NOW)
     assert isinstance(opened, Opened)
-    assert isinstance(opened.command, m.PlaceShip)
+    assert opened.refusal is None
     assert worker.waiting == []
     assert [(known.name, known.salt) for known in gate.keyring.take_learned()] == [("ann", salt_of("ann", SERVER_KEY))]
-    assert isinstance(gate.open(placement("ann", "ann's"), ["ann"], NOW), Opened)
+    assert isinstance(gate.open(placement("ann", "ann's"), Sender("ann"), NOW), Opened)
     assert gate.keyring.take_learned() == []
 
 

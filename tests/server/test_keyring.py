@@ -43,11 +43,6 @@ def test_only_the_latest_salts_of_a_team_are_stored(keyring: Keyring) -> None:
     assert member(keyring).keys[salt(MAX_SALTS)] == bytes([MAX_SALTS])
 
 
-def test_a_team_that_is_not_there_does_not_pay(keyring: Keyring) -> None:
-    keyring.penalize("nowhere", "ann", NOW)
-    assert keyring.teams("nowhere") == []
-
-
 def test_equal_secrets_have_equal_credentials_and_the_secret_is_not_in_them(keyring: Keyring) -> None:
     credential = keyring.credential("ann", "s")
     assert keyring.credential("ann", "s") == credential

@@ -29,7 +29,6 @@ from salvo_game.table import Table
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.sessions import Session as BrokerSession
 from salvo_server.core.authenticator import Authenticator, Opened
-from salvo_server.core.effects import Effects
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.play import Play
 from salvo_server.core.retained_sync import RetainedSync
@@ -192,7 +191,7 @@ def test_a_failing_list_is_shrunk_to_what_it_needs() -> None:
 Plant = Callable[[pytest.MonkeyPatch], None]
 _settle, _connected = Service._settle, Session.connected
 _send_on, _write_shot, _take_due = playing.send_on, write_shot, Resends.take_due
-_carry_out, _restore_table = Inbox._carry_out, Play._restore_table
+_command, _restore_table = Inbox._command, Play._restore_table
 
 
 def _acknowledge_before_commit(patch: pytest.MonkeyPatch) -> None:
@@ -312,12 +311,11 @@ def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:
-    def carry_out(self: Inbox, opened: Opened, now: int) -> Effects:
-        if isinstance(opened.command, m.Fire):
-            opened = opened._replace(command=replace(opened.command, context=None))
-        return _carry_out(self, opened, now)
+    def read(self: Inbox, table: Table, opened: Opened) -> m.Input:
+        command = _command(self, table, opened)
+        return replace(command, context=None) if isinstance(command, m.Fire) else command
 
-    patch.setattr(Inbox, "_carry_out", carry_out)
+    patch.setattr(Inbox, "_command", read)
 
 
 def _hear_results_twice(patch: pytest.MonkeyPatch) -> None:

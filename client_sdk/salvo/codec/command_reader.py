@@ -1,12 +1,13 @@
 """What teams send, as the server reads it, in two steps.
 
 The content of a blob is unknown until its key is. So :func:`read_command` turns a topic and a payload into a request,
-sealed or not, and :func:`read_placement` and :func:`read_shot` turn an opened body into a command. Anything unreadable
-is a :class:`~salvo.errors.WireError` with a stable code; no bytes on any topic cause another exception.
+sealed or not, and :func:`read_opened` turns what a key has opened into a command. Anything unreadable is a
+:class:`~salvo.errors.WireError` with a stable code; no bytes on any topic cause another exception.
 """
 
 from __future__ import annotations
 
+import base64
 import string
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +17,7 @@ from salvo import topics
 from salvo.chat_text import clean_text
 from salvo.codec import commands
 from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host, read_envelope, read_ship
+from salvo.codec.log import message_digest
 from salvo.codec.strict_json import parse_json, read_text, same_value
 from salvo.errors import WireError
 from salvo.rules import RuleBook
@@ -89,6 +91,8 @@ class SignedHost(_Signed):
 #: Requests that a team's or a host's key opens.
 Sealed = SealedPlacement | SignedShot | SignedSkip | SignedLeave | SignedHost
 Request = ParticipationRequest | SealedParticipation | ResendRequest | Sealed
+#: What they say once they are open.
+OpenedCommand = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand
 
 
 def read_command(address: Address, payload: bytes, book: RuleBook) -> Request:
@@ -139,14 +143,36 @@ def _read_signed(payload: bytes) -> tuple[dict[str, Any], Blob]:
     return body, parse_blob(signature)
 
 
+def read_opened(request: Sealed, sender: str, plaintext: bytes) -> OpenedCommand:
+    """Turn what a key has opened into a command.
+
+    Args:
+        sender: the team or host whose key it is.
+
+    Raises:
+        WireError: a code of the reader of its kind.
+    """
+    if isinstance(request, SignedShot):
+        return read_shot(request, sender, plaintext)
+    if isinstance(request, SealedPlacement):
+        return read_placement(request, plaintext)
+    if isinstance(request, SignedSkip):
+        return read_skip(request, plaintext)
+    if isinstance(request, SignedHost):
+        return read_host(request, plaintext)
+    return read_leave(request, plaintext)
+
+
 def read_placement(request: SealedPlacement, plaintext: bytes) -> m.PlaceShip:
-    """Turn the opened body of a placement into a command.
+    """Turn the opened body of a placement into a command, with what stands for its message in the log (SALVO-LOG-8).
 
     Raises:
         WireError: a code of SALVO-WIRE, ``bad_coordinates`` or ``bad_orientation``.
     """
     placement = commands.PLACE.read(plaintext, request.ship).value()
-    return m.PlaceShip(request.player, request.spelling, placement)
+    blob, topic = request.blob, topics.PLACE.of(request.table, player=request.player, ship=request.spelling)
+    payload = base64.b64encode(blob.salt + blob.nonce + blob.ciphertext)  # as it came: no other text is canonical
+    return m.PlaceShip(request.player, request.spelling, placement, message_digest(topic, payload))
 
 
 def read_shot(request: SignedShot, player: str, plaintext: bytes) -> m.Fire:

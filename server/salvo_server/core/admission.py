@@ -3,51 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
-from salvo.codec.command_reader import SealedParticipation, read_participation
+from salvo.codec.command_reader import OpenedCommand, SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
-from salvo.errors import CODES, Answered, SealError
+from salvo.errors import IllegalCommand, SealError
 from salvo.log_throttle import Throttle
 from salvo_game.log import ServerIdentity
-from salvo_game.rate_limit import DERIVATIONS, Buckets
 from salvo_game.table import Table
-from salvo_server.core.authenticator import Command, sender_of
 from salvo_server.core.effects import Effects
 from salvo_server.core.play import Play
+from salvo_server.core.refusals import Refusals
+from salvo_server.core.senders import EntryList, Sender
 
 log = logging.getLogger(__name__)
 
-#: Names whose answered requests are counted, 300 bytes each: a flood in more names than that drowns out no other team.
-MAX_ASKERS: Final = 4096
 _CONTEXTS: Final[dict[type, str]] = {
     m.Fire: "a shot has g, t, n and to: game, turn, shot and target",
     m.Skip: "a skip has g and t: game and turn",
     m.Leave: "leaving the lobby has g: the game",
     m.HostCommand: "a host's command has g: the game",
 }
-
-
-class EntryList(Protocol):
-    """Who may take part, and who may act as a host: :class:`salvo_server.storage.register.Register`."""
-
-    @property
-    def revision(self) -> object: ...
-
-    @property
-    def badges(self) -> Mapping[str, int]: ...
-
-    def has(self, name: str, secret: str) -> bool: ...
-    def teams(self) -> Iterable[tuple[str, str]]: ...
-    def lacks(self, names: Iterable[str]) -> list[str]: ...
-    def host(self, name: str) -> str | None: ...
 
 
 @dataclass(slots=True)
@@ -57,16 +37,14 @@ class Admission:
     Attributes:
         register: the teams that may take part; None admits every team.
         identity: what requests are sealed for; None where none can be.
-        counts: refused inputs by error code.
     """
 
     profile: str
     register: EntryList | None
     identity: ServerIdentity | None
     play: Play
-    counts: Counter[str]
+    refusals: Refusals
     _seen: object = None
-    _askers: Buckets[tuple[str, str]] = field(default_factory=lambda: Buckets(MAX_ASKERS, DERIVATIONS))
     _seldom: Throttle = field(default_factory=lambda: Throttle(log))
 
     def participate(
@@ -76,16 +54,16 @@ class Admission:
         now: int,
         *,
         sealed: bool = False,
-        sender: str | None = None,
+        sender: Sender,
     ) -> Effects:
         """Return what follows from a request to take part.
 
         Args:
-            sender: the user that published it, if the broker reports that.
+            sender: the account that published it, if the broker reports that.
         """
         refused = self.why_not(request, sealed)
         if refused is not None:
-            return Effects(publications=self._turn_away(table, refused, sender, now))
+            return Effects(publications=self._turn_away(table, refused, sender.name, now))
         effects = self.play.pass_time(table, now)
         command = m.Participate(request.name, self.play.keyring.credential(request.name, request.secret))
         known = table.referee.players.get(request.name)
@@ -95,32 +73,25 @@ class Admission:
         step = table.carry_out(command, now)
         if step.recorded:
             effects.records.append(self.play.admit(table, request.name, request.secret, now))
-        elif not self.may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
+        elif not self.refusals.may_answer(f"{table.name}/{request.name}", type(step.announcements[0]).__name__, now):
             return effects
         effects += self.play.follow(table, step)
         return effects
 
-    def _turn_away(self, table: Table, refused: m.CommandRefused, sender: str | None, now: int) -> list[Publication]:
+    def _turn_away(self, table: Table, refused: m.CommandRefused, user: str, now: int) -> list[Publication]:
         """Answer where the client may read it: at its user's name, or without a name to everybody (SALVO-ERR-7)."""
-        self.counts[refused.code] += 1
-        who = "a client" if sender is None else sender
-        self._seldom.warn(refused.code, f"{who} asks to take part as {refused.to} and may not: {refused.code}")
+        self.refusals.counts[refused.code] += 1
+        self._seldom.warn(
+            refused.code, f"{user or 'a client'} asks to take part as {refused.to} and may not: {refused.code}"
+        )
         answers: list[Publication] = []
-        if sender is None and refused.code == "not_in_roster":
-            answers += self.answer_everybody(table, refused.code, now)
-        elif sender not in (None, refused.to):
-            refused = replace(refused, to=sender, text=f"{refused.text}; you are connected as {sender!r}")
-        if self.may_answer(refused.to, refused.code, now):
+        if not user and refused.code == "not_in_roster":
+            answers += self.refusals.answer_everybody(table, refused.code, now)
+        elif user not in ("", refused.to):
+            refused = replace(refused, to=user, text=f"{refused.text}; you are connected as {user!r}")
+        if self.refusals.may_answer(refused.to, refused.code, now):
             answers += write_announcement(refused, table.name)
         return answers
-
-    def answer_everybody(self, table: Table, code: str, now: int) -> list[Publication]:
-        """Answer what names no team where every client reads it, so without a value of it (SALVO-ERR-7)."""
-        known = CODES[code]
-        if known.answered is Answered.NOBODY or not self.may_answer(f"{table.name}/", code, now):
-            return []
-        text = f"{code}: {known.meaning}"
-        return [Publication(topics.REQUEST_ERROR.of(table.name), text.encode(), topics.REQUEST_ERROR.retained)]
 
     def strike_off(self, now: int) -> Effects:
         """Take teams that the roster no longer has out of their lobbies (SALVO-ACCESS-8), which they would hold up."""
@@ -162,26 +133,22 @@ class Admission:
             return m.CommandRefused(request.name, "not_in_roster", text)
         return None
 
-    def may_answer(self, name: str, kind: str, now: int) -> bool:
-        """Whether one more request in a name is answered (SALVO-ERR-6).
-
-        Any client can ask in any name, and no broker throttles the server: if every request were answered, a rival's
-        flood would come out at the team's own topics. Answers that only the team's secret earns are counted separately.
-        """
-        return self._askers.take((name, kind), now)
-
-    def hold_to_profile(self, command: Command) -> Command:
-        """Return a command as profile and roster take it.
+    def check(self, table: Table, command: OpenedCommand) -> None:
+        """Make sure that profile, roster and evening have nothing against a command, which no table knows.
 
         In strict, all but placements say what they are meant for. A host sets teams that there are (SALVO-HOST-7).
+
+        Raises:
+            IllegalCommand: ``not_in_roster``, ``context_required`` or a code of :meth:`Play.check_host`.
         """
-        settings = command.settings if isinstance(command, m.HostCommand) else None
-        if settings is not None and self.register is not None and (gone := self.register.lacks(settings.teams or ())):
-            text = f"the roster has no team {gone[0]!r}"
-            return m.Unreadable(sender_of(command), "", "not_in_roster", text, proven=True)
-        if self.profile != "strict" or isinstance(command, (m.PlaceShip, m.Unreadable)):
-            return command
-        if (command.game if isinstance(command, m.Leave) else command.context) is not None:
-            return command
-        text = f"in profile strict the body of {_CONTEXTS[type(command)]}"
-        return m.Unreadable(sender_of(command), "", "context_required", text, proven=True)
+        if isinstance(command, m.HostCommand):
+            teams = () if command.settings is None else command.settings.teams or ()
+            if self.register is not None and (gone := self.register.lacks(teams)):
+                raise IllegalCommand("not_in_roster", f"the roster has no team {gone[0]!r}")
+        if self.profile == "strict" and not isinstance(command, m.PlaceShip):
+            context = command.game if isinstance(command, m.Leave) else command.context
+            if context is None:
+                text = f"in profile strict the body of {_CONTEXTS[type(command)]}"
+                raise IllegalCommand("context_required", text)
+        if isinstance(command, m.HostCommand):
+            self.play.check_host(table, command)

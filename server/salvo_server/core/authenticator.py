@@ -1,4 +1,4 @@
-"""Finds out which team sent a sealed message, whether it is fresh, and what it says.
+"""Finds out which team sent a sealed message, and whether it is fresh.
 
 The broker does not tell the server who published a message; only a key does, and a key costs a derivation of 50 ms and
 64 MiB. So the authenticator works in two lanes. A message under a salt that has proven itself is opened at once. One
@@ -15,26 +15,21 @@ Not thread-safe: one service calls it.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import replace
 from enum import Enum
 from typing import Final, NamedTuple
 
-from salvo import messages as m
-from salvo import topics
-from salvo.codec import command_reader as reader
 from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, SignedLeave, SignedShot, SignedSkip
-from salvo.codec.log import message_digest
 from salvo.errors import WireError
 from salvo.seal import Blob
 from salvo_game.journal_interface import Proof
 from salvo_game.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 from salvo_server.core.keyring import Found, KeyOwner, Keyring, KeyWorker, try_key
+from salvo_server.core.senders import Sender
 
 #: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:
 #: three seconds of derivations. What comes on top is refused at once.
@@ -47,35 +42,24 @@ _TOO_MANY_SALTS: Final = f"too many fresh salts; {DERIVATIONS}; keep to one salt
 _TOO_MANY_REFUSED: Final = f"too many refused commands; {REFUSALS}"
 
 
-#: What a message says once it is open.
-Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | m.Unreadable
-
-
-def sender_of(command: Command) -> str:
-    """Return the team or host that sent a command."""
-    return command.by if isinstance(command, m.HostCommand) else command.player
-
-
 class Opened(NamedTuple):
-    """A message whose sender is known, at once or after a derivation; its command may be a refusal, ``Unreadable``.
+    """A message whose sender is known, at once or after a derivation: a key has opened it, or it is refused unread.
 
     Attributes:
+        owner: whose key has opened it; of one that is refused because of too many, who is likely to have sent it.
+        plaintext: what it says; empty if it is refused.
+        proof: what was burned; None when nothing was: then it is refused, and may be somebody else's noise.
+        refusal: why it is refused; None for one that is to be read.
         spent: what a derivation was paid from, which gets it back once the command is accepted: only what is refused
             or forged is limited. None if it cost none.
-        proof: what was burned; None when nothing was: then it is refused, and may be somebody else's noise.
-        host: whether a host has sent it.
     """
 
-    table: str
-    command: Command
-    spent: Bucket | None
+    request: Sealed
+    owner: KeyOwner
+    plaintext: bytes
     proof: Proof | None
-    host: bool
-
-    @property
-    def sender(self) -> str:
-        """The team or host that sent it."""
-        return sender_of(self.command)
+    refusal: WireError | None = None
+    spent: Bucket | None = None
 
 
 class Waiting(Enum):
@@ -97,6 +81,7 @@ class _Job(NamedTuple):
     """
 
     request: Sealed
+    sender: Sender
     mark: bytes
     payers: Mapping[KeyOwner, Bucket]
     further: bool
@@ -112,7 +97,7 @@ class Authenticator:
         worker: derives their keys.
         counts: what became of messages, by outcome, for logs and metrics: ``opened``, ``forged``, ``duplicate``,
             ``nonce_reused``, ``rate_limited``.
-        on_forged: called with each message that no key opens, and its receipt.
+        on_forged: called with each message that no key opens, and its likely sender.
     """
 
     def __init__(
@@ -133,7 +118,7 @@ class Authenticator:
         self.keyring = Keyring(pepper, random_bytes)
         self.worker = KeyWorker(executor, wake)
         self.counts: Counter[str] = Counter()
-        self.on_forged: Callable[[Sealed, object], None] = lambda request, receipt: None
+        self.on_forged: Callable[[Sealed, Sender], None] = lambda request, sender: None
         self._shared_bucket = Bucket(COURTESIES, 0)
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
         self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
@@ -154,20 +139,17 @@ class Authenticator:
             self._burned.add(nonce)
             _remember(self._recent, message, MAX_RECENT)
 
-    def open(
-        self, request: Sealed, likely: Sequence[str], now: int, *, expected: bool = True, receipt: object = None
-    ) -> Opened | Waiting | None:
+    def open(self, request: Sealed, sender: Sender, now: int, *, receipt: object = None) -> Opened | Waiting | None:
         """Open a message, or start to.
 
         Args:
-            receipt: what :meth:`finished` gives back with the message if it must wait.
-            likely: who may have sent it, the likeliest first.
+            sender: who may have sent it, and whether the likeliest one pays. What that one was not to send now is
+                opened as a courtesy, so that noise does not use up what a team needs for its fleet.
             now: epoch ms.
-            expected: whether the likeliest sender was to send such a message now. An unexpected message is opened as a
-                courtesy, so that noise does not use up what a team needs for its fleet.
+            receipt: what :meth:`finished` gives back with the message if it must wait.
 
         Returns:
-            what it says, or what its team is refused; ``WAITING`` when a key must be derived first; None when it is
+            what it says, or why its team is refused; ``WAITING`` when a key must be derived first; None when it is
             forged or a duplicate, which nobody is answered.
         """
         mark = _digest(request)
@@ -179,8 +161,8 @@ class Authenticator:
             self.counts["duplicate"] += 1
             return None
         unknown: list[KeyOwner] = []
-        for name in likely:
-            member = self.keyring.member(request.table, name, host=isinstance(request, SignedHost))
+        for name in sender.candidates:
+            member = self.keyring.member(request.table, name, host=sender.host)
             if member is None:
                 continue
             key = member.key_of(request.blob.salt)
@@ -191,15 +173,14 @@ class Authenticator:
                     return self._limit(request, member, _TOO_MANY_REFUSED)
                 if request.blob.salt not in member.keys:  # it was foreseen, and is proven now
                     self.keyring.learn(request.table, member, request.blob.salt, key)
-                return self._let_in(request, found, mark, spent=None)
+                return self._let_in(request, found, mark)
         if not unknown:
-            self._forged(request, receipt)
+            self._forged(request, sender)
             return None
-        pays = expected and unknown[0].name == likely[0]
-        return self._queue(request, unknown, mark, now, pays, receipt)
+        return self._queue(request, sender, unknown, mark, now, receipt)
 
     def _queue(
-        self, request: Sealed, unknown: Sequence[KeyOwner], mark: bytes, now: int, pays: bool, receipt: object
+        self, request: Sealed, sender: Sender, unknown: Sequence[KeyOwner], mark: bytes, now: int, receipt: object
     ) -> Opened | Waiting:
         """Give a message under a fresh salt to the worker, as far as the buckets allow.
 
@@ -208,7 +189,7 @@ class Authenticator:
         share. A key that is being derived for another message has been paid for. The first salt of a team always has
         its place: hundreds of teams may come at once.
         """
-        salt = request.blob.salt
+        salt, pays = request.blob.salt, sender.pays and unknown[0].name == sender.name
         paid = {member for job in self._under.get(salt, ()) for member in job.payers}
         newcomer = pays and not unknown[0].keys and self._first.get(unknown[0], salt) == salt
         room = len(self._under.get(salt, ())) if newcomer else self._further
@@ -222,7 +203,8 @@ class Authenticator:
         if newcomer:
             self._first[unknown[0]] = salt
         self._further += not newcomer
-        job = _Job(request, mark, payers, not newcomer, [receipt], self.worker.find(request.blob, list(payers)))
+        found = self.worker.find(request.blob, list(payers))
+        job = _Job(request, sender, mark, payers, not newcomer, [receipt], found)
         self._jobs[mark] = job
         self._under[salt].append(job)
         return WAITING
@@ -235,12 +217,12 @@ class Authenticator:
             if not job.result.done():
                 break
             found = job.result.result()
-            done += self._close(job, found, spent=True)
+            done += self._close(job, found, paid=True)
             if found is not None:
                 done += self._drain_salt(job.request, found)
         return done
 
-    def _close(self, job: _Job, found: Found | None, *, spent: bool) -> list[tuple[object, Opened | None]]:
+    def _close(self, job: _Job, found: Found | None, *, paid: bool) -> list[tuple[object, Opened | None]]:
         """Return all receipts of a message that has waited, the first one with what it says."""
         salt = job.request.blob.salt
         del self._jobs[job.mark]
@@ -250,17 +232,17 @@ class Authenticator:
             del self._under[salt]
             self._first = {member: waits for member, waits in self._first.items() if waits != salt}
         first, *again = job.receipts
-        return [(first, self._read(job, found, spent=spent)), *((receipt, None) for receipt in again)]
+        return [(first, self._opened(job, found, paid=paid)), *((receipt, None) for receipt in again)]
 
-    def _read(self, job: _Job, found: Found | None, *, spent: bool) -> Opened | None:
+    def _opened(self, job: _Job, found: Found | None, *, paid: bool) -> Opened | None:
         request = job.request
         if found is None:
-            self._forged(request, job.receipts[0])
+            self._forged(request, job.sender)
             return None
-        message = self._let_in(request, found, job.mark, spent=job.payers[found.member] if spent else None)
+        opened = self._let_in(request, found, job.mark)
         if not self.keyring.learn(request.table, found.member, request.blob.salt, found.key):
             return None  # it left, or has another secret, since the worker began; its nonce is burned all the same
-        return message
+        return opened._replace(spent=job.payers[found.member]) if paid else opened
 
     def _drain_salt(self, proven: Sealed, found: Found) -> list[tuple[object, Opened | None]]:
         """Open what else waits under a salt that was just proven, before a younger message overtakes it."""
@@ -270,55 +252,38 @@ class Authenticator:
             opened = try_key(job.request.blob, found.member, found.key) if same else None
             if opened is not None:
                 job.result.cancel()
-                done += self._close(job, opened, spent=False)
+                done += self._close(job, opened, paid=False)
         return done
 
     def _turn_away(self, request: Sealed, outcome: str) -> None:
         self.counts[outcome] += 1
         _remember(self._turned_away, _blob_mark(request.blob), MAX_TURNED_AWAY)
 
-    def _forged(self, request: Sealed, receipt: object) -> None:
+    def _forged(self, request: Sealed, sender: Sender) -> None:
         self._turn_away(request, "forged")
-        self.on_forged(request, receipt)
+        self.on_forged(request, sender)
 
     def _limit(self, request: Sealed, member: KeyOwner, text: str) -> Opened:
         """Refuse a message of a team that sends too many."""
         self._turn_away(request, "rate_limited")
-        unreadable = _unreadable(request, member.name, "rate_limited", text, False)
-        return Opened(request.table, unreadable, None, None, member.host)
+        return Opened(request, member, b"", None, WireError("rate_limited", text))
 
-    def _let_in(self, request: Sealed, found: Found, digest: bytes, *, spent: Bucket | None) -> Opened:
-        """The tag verified: burn the nonce, then read what the message says.
+    def _let_in(self, request: Sealed, found: Found, digest: bytes) -> Opened:
+        """Burn the nonce of a message whose tag has verified; one whose nonce is burned already is refused.
 
         It is burned for the secret that proved it, not for the name alone: a stranger who takes the name at another
         table could copy the nonce of a message that waits for its derivation. Nor is it burned for the table: who
         plays at two tables with one secret would have its message carried from one to the other.
         """
         _remember(self._recent, digest, MAX_RECENT)
-        nonce = request.blob.nonce
-        burned = _mark(found.member.credential, nonce)
+        burned = _mark(found.member.credential, request.blob.nonce)
         if burned in self._burned:
             self.counts["nonce_reused"] += 1
             text = "this nonce was used before; every message needs a fresh one of 24 random bytes"
-            unreadable = _unreadable(request, found.member.name, "nonce_reused", text, False)
-            return Opened(request.table, unreadable, spent, None, found.member.host)
+            return Opened(request, found.member, b"", None, WireError("nonce_reused", text))
         self._burned.add(burned)
         self.counts["opened"] += 1
-        command: Command
-        try:
-            if isinstance(request, SignedShot):
-                command = reader.read_shot(request, found.member.name, found.plaintext)
-            elif isinstance(request, SealedPlacement):
-                command = replace(reader.read_placement(request, found.plaintext), message=_message_digest(request))
-            elif isinstance(request, SignedSkip):
-                command = reader.read_skip(request, found.plaintext)
-            elif isinstance(request, SignedHost):
-                command = reader.read_host(request, found.plaintext)
-            else:
-                command = reader.read_leave(request, found.plaintext)
-        except WireError as error:
-            command = _unreadable(request, found.member.name, error.code, error.text, True)
-        return Opened(request.table, command, spent, Proof(burned, digest), found.member.host)
+        return Opened(request, found.member, found.plaintext, Proof(burned, digest))
 
     def close(self) -> None:
         """Stop all derivations; those that wait are dropped, and so is every key."""
@@ -363,17 +328,5 @@ def _digest(request: Sealed) -> bytes:
     return _mark(request.table.encode(), where.encode(), blob.salt, blob.nonce, blob.ciphertext)
 
 
-def _message_digest(request: SealedPlacement) -> bytes:
-    """What stands for the message in the log, the same for every sender (SALVO-LOG-8)."""
-    topic = topics.PLACE.of(request.table, player=request.player, ship=request.spelling)
-    blob = request.blob
-    return message_digest(topic, base64.b64encode(blob.salt + blob.nonce + blob.ciphertext))
-
-
 def _blob_mark(blob: Blob) -> bytes:
     return _mark(blob.salt, blob.nonce, blob.ciphertext)
-
-
-def _unreadable(request: Sealed, player: str, code: str, text: str, proven: bool) -> m.Unreadable:
-    spelling = request.spelling if isinstance(request, SealedPlacement) else ""
-    return m.Unreadable(player, spelling, code, text, proven)

@@ -92,6 +92,13 @@ class KeyOwner:
         if self.expected is not None and self.expected.salt == salt:
             self.expected.settle(key)
 
+    def shown_by(self, publisher: str) -> None:
+        """Remember that a client has shown the secret: what it publishes may be the team's (SALVO-FRESH-9)."""
+        self.publishers[publisher] = None
+        self.publishers.move_to_end(publisher)
+        if len(self.publishers) > MAX_PUBLISHERS:
+            self.publishers.popitem(last=False)
+
 
 class Learned(NamedTuple):
     """A salt of a team that has been proven, and its key."""
@@ -198,19 +205,6 @@ class Keyring:
         known.learn(salt, key)
         return True
 
-    def bind(self, table: str, name: str, credential: bytes, publisher: str) -> None:
-        """Remember that a publisher has shown a team's secret: what it publishes may be the team's (SALVO-FRESH-9)."""
-        member = self.member(table, name)
-        if member is not None and member.credential == credential:
-            member.publishers[publisher] = None
-            member.publishers.move_to_end(publisher)
-            if len(member.publishers) > MAX_PUBLISHERS:
-                member.publishers.popitem(last=False)
-
-    def bound(self, table: str, publisher: str) -> set[str]:
-        """Return the teams at a table whose secret a publisher has shown."""
-        return {member.name for member in self._members.get(table, {}).values() if publisher in member.publishers}
-
     def take_learned(self) -> list[Learned]:
         """Return what has been proven since the last call, for the journal."""
         learned, self.learned = self.learned, []
@@ -218,11 +212,6 @@ class Keyring:
 
     def _unlearn(self, table: str, names: set[str]) -> None:
         self.learned = [each for each in self.learned if each.table != table or each.name not in names]
-
-    def penalize(self, table: str, name: str, now: int, *, host: bool = False) -> None:
-        """Count a command that was refused to its sender, which itself has sent it (SALVO-FRESH-8)."""
-        if (member := self.member(table, name, host=host)) is not None:
-            member.refused.take(now)
 
 
 class Found(NamedTuple):

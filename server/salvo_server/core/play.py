@@ -210,13 +210,13 @@ class Play:
 
     # --- the evening ------------------------------------------------------------------------------------------------
 
-    def check_host(self, table: Table, command: m.Input) -> None:
+    def check_host(self, table: Table, command: m.HostCommand) -> None:
         """Make sure that a command for all tables is possible now, and was given at the first one.
 
         Raises:
             IllegalCommand: see :meth:`Evening.check`.
         """
-        if not isinstance(command, m.HostCommand) or not command.everywhere:
+        if not command.everywhere:
             return
         if table.name != self.openings.first_table:
             raise IllegalCommand("wrong_state", "a command for all tables is given at the first one")

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 #: For a table's status to come back after it was published; a broker takes a moment.
 ECHO_MS: Final = 2_000
+#: Topics of commands whose clearing has not come back yet; beyond that they are forgotten.
+MAX_CLEARED: Final = 4096
 _CURE: Final = (
     "nobody can play there until the broker gives the server its rights at this table: name it in `salvo mosquitto` or "
     "in the broker's files, and restart the broker"
@@ -63,6 +65,7 @@ class RetainedSync:
         self._fresh: set[str] = set()  # topics published since the subscription
         self._elsewhere: defaultdict[str, set[str]] = defaultdict(set)  # topics of tables that are not ours
         self._former: set[str] = set()  # those of them that were ours
+        self._cleared: set[str] = set()  # topics of commands whose clearing has not come back yet
 
     def filters(self) -> list[str]:
         """Return the topic filters to subscribe to during a sweep."""
@@ -97,6 +100,20 @@ class RetainedSync:
             if now >= since + ECHO_MS:
                 del self.unheard[name]
                 log.error("%s: nothing that the server publishes comes back; %s", self._tables[name].title, _CURE)
+
+    def clear_command(self, topic: str) -> list[Publication]:
+        """Return what clears a command that was left on the broker (SALVO-FRESH-4)."""
+        if len(self._cleared) >= MAX_CLEARED:
+            self._cleared.clear()
+        self._cleared.add(topic)
+        return [Publication(topic, b"", True)]
+
+    def has_cleared(self, topic: str) -> bool:
+        """Whether an empty message is no command, but such a clearing that comes back; once for each."""
+        if topic not in self._cleared:
+            return False
+        self._cleared.remove(topic)
+        return True
 
     def receive(self, address: topics.Address, message: Inbound) -> list[Publication]:
         """Take a message on one of the server's topics; return the corrections to publish."""
