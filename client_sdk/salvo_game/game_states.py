@@ -77,6 +77,10 @@ class InGame:
         """Return all that a player may know of the game so far."""
         return self.match.recap(name)
 
+    def has_had(self, command: m.Fire | m.Skip) -> bool:
+        """Whether a player's shot or skip is the repetition of one that counted (SALVO-FIRE-13)."""
+        return self.match.has_had(command)
+
     # --- the host (SALVO-HOST) ----------------------------------------------------------------------------------
 
     def pause(self, by: Hosted, now: int) -> tuple[Announcements, Any]:
@@ -349,7 +353,11 @@ class Over(InGame):
         """Whether a shot belongs to the rest of the salvo that won the game."""
         return self.void_shots > 0 and self.match.results[-1].player == command.player
 
-    def fell_void(self, command: m.Input) -> bool:
+    def has_had(self, command: m.Fire | m.Skip) -> bool:
+        """Whether it is the repetition of one that counted, or that fell void with the end (SALVO-FIRE-13)."""
+        return self.match.has_had(command) or self._fell_void(command)
+
+    def _fell_void(self, command: m.Fire | m.Skip) -> bool:
         """Whether a shot was among the void ones, which have all come already; an aborted game has none."""
         if self.void_shots or not self.match.game.over or not isinstance(command, m.Fire) or command.context is None:
             return False

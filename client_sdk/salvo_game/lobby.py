@@ -34,6 +34,17 @@ class Entrant(Team):
     placed: Counter[str] = field(default_factory=Counter)
     answered: dict[str, str] = field(default_factory=dict)
 
+    def check_count(self, ship: str) -> None:
+        """Make sure that a ship may be placed once more.
+
+        Raises:
+            IllegalCommand: ``rate_limited``.
+        """
+        placed = self.placed.get(ship, 0)
+        if placed >= MAX_PLACEMENTS:
+            text = f"{ship} was placed {placed} times, {MAX_PLACEMENTS} at most; its last place stays"
+            raise IllegalCommand("rate_limited", text)
+
     def take(self, command: m.PlaceShip, book: RuleBook) -> Announcements:
         """Keep a good placement, and answer it."""
         ship = command.placement.ship
@@ -85,13 +96,9 @@ class Lobby:
         fleet = tuple(self.players[name].placements.values())
         return m.Recap(name, self.terms.number, 0, fleet, (), (), (), tuple(self.players))
 
-    def one_too_many(self, command: m.PlaceShip) -> m.Unreadable | None:
-        """Return the refusal of a placement too many; None for one that may be given to :meth:`place`."""
-        entrant, ship = self.players.get(command.player), command.placement.ship
-        if entrant is None or self._is_complete(entrant) or entrant.placed[ship] < MAX_PLACEMENTS:
-            return None
-        text = f"{ship} was placed {entrant.placed[ship]} times, {MAX_PLACEMENTS} at most; its last place stays"
-        return m.Unreadable(entrant.name, command.spelling, "rate_limited", text, proven=True)
+    def has_had(self, command: m.Fire | m.Skip) -> bool:
+        """Return False: a lobby knows no shot and no skip of an earlier game."""
+        return False
 
     @property
     def standing(self) -> list[str]:
@@ -170,6 +177,7 @@ class Lobby:
         entrant, placement, book = self.players[command.player], command.placement, self.terms.book
         if self._is_complete(entrant):
             raise IllegalCommand("fleet_final", f"all {len(book.fleet)} ships are placed; the fleet is final")
+        entrant.check_count(placement.ship)
         try:
             others = [other for ship, other in entrant.placements.items() if ship != placement.ship]
             check_placement(book, placement, others)

@@ -177,23 +177,19 @@ class Match:
             players=tuple(self.players),
         )
 
-    def has_had(self, command: m.Input) -> bool:
-        """Whether a shot or a skip is the repetition of one that counted (SALVO-FIRE-13).
+    def has_had(self, command: m.Fire | m.Skip) -> bool:
+        """Whether a player's shot or skip is the repetition of one that counted (SALVO-FIRE-13).
 
         Only a command that tells its occasion can be one: without it, the same shot again is another shot.
         """
-        if isinstance(command, m.Fire):
-            return command.context is not None and self._has_fired(command, command.context)
-        if isinstance(command, m.Skip) and command.context is not None and command.player in self.players:
-            of = command.context
-            return (of.game, of.turn) == (self.terms.number, self.players[command.player].skipped)
-        return False
-
-    def _has_fired(self, command: m.Fire, of: m.ShotContext) -> bool:
-        player = self.players.get(command.player)
-        had = None if player is None else player.shot(of.turn, of.shot)
-        fired = m.OwnShot(of.turn, command.target, command.x, command.y)
-        return (of.game, of.target, had) == (self.terms.number, command.target, fired)
+        if isinstance(command, m.Skip):
+            skipped = (self.terms.number, self.players[command.player].skipped)
+            return command.context is not None and (command.context.game, command.context.turn) == skipped
+        of = command.context
+        if of is None or (of.game, of.target) != (self.terms.number, command.target):
+            return False
+        had = self.players[command.player].shot(of.turn, of.shot)
+        return had is not None and had == m.OwnShot(of.turn, of.target, command.x, command.y)
 
     def is_absent(self, player: Player) -> bool:
         """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""

@@ -11,17 +11,36 @@ and what others ask of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.game import Game
-from salvo_game.game_states import Hosted, Over, Turn
+from salvo_game.game_states import Hosted, Turn
 from salvo_game.lobby import Lobby
 from salvo_game.match import Match, Player, Team, Terms
 from salvo_game.transitions import TABLE, Event, TableState, event_of, reopen
+
+
+class Ruling(NamedTuple):
+    """What follows from an input.
+
+    Attributes:
+        recorded: whether the input belongs to the record of the game. All do but a repetition, a request that lists or
+            removes nobody, and noise that nobody has proven. A refusal does: it uses up a nonce, and an answer.
+    """
+
+    announcements: list[m.Announcement]
+    recorded: bool
+
+
+def _is_recorded(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:
+    if isinstance(command, (m.Participate, m.StruckOff)):
+        return any(isinstance(announcement, m.PlayersListed) for announcement in announcements)
+    return bool(announcements) or not isinstance(command, m.Unreadable) or command.proven
 
 
 class Referee:
@@ -67,19 +86,25 @@ class Referee:
         return [] if due is None or now < due else self._step(Event.DEADLINE, self._next, now)
 
     def receive(self, command: m.Input, now: int) -> list[m.Announcement]:
+        """Carry out or refuse one command; return what is announced."""
+        return self.decide(command, now).announcements
+
+    def decide(self, command: m.Input, now: int) -> Ruling:
         """Carry out or refuse one command; due timers run first, so a shot after the deadline comes too late."""
         late = [] if isinstance(command, m.Resumed) else self.handle_timer(now)  # no time passed while it was away
         if isinstance(command, m.TimePassed):
-            return late
+            return Ruling(late, recorded=True)
+        event = event_of(command, self.stage)
         try:
             input = Hosted(command, self._next) if isinstance(command, m.HostCommand) else command
-            announced = self._step(event_of(command, self.stage.players), input, now)
+            announced = self._step(event, input, now)
         except IllegalCommand as error:
             announced = self._refuse(command, error)
         else:
             if isinstance(command, m.HostCommand) and command.settings is not None:
                 self._set.append(command.settings)
-        return late + announced if late else announced
+        announced = late + announced if late else announced
+        return Ruling(announced, event is not Event.REPEATED and _is_recorded(command, announced))
 
     def give_up(self) -> list[m.Announcement]:
         """Open the next lobby, whatever the table is doing: by no input, so that the game's record stays as it is."""
@@ -205,22 +230,7 @@ class Referee:
         state = self.stage
         return state.match.game.turn if isinstance(state, Turn) and state.awaits_delivery else None
 
-    def has_had(self, command: m.Input) -> bool:
-        """Whether a shot or a skip is the repetition of one that counted, or fell void with the end (SALVO-FIRE-13)."""
-        state = self.stage
-        if isinstance(state, Lobby):
-            return False
-        return state.match.has_had(command) or (isinstance(state, Over) and state.fell_void(command))
-
     def is_absent(self, name: str) -> bool:
         """Whether a player has missed so many turns that its next ones are short (SALVO-TURN-8)."""
         state = self.stage
         return not isinstance(state, Lobby) and name in state.players and state.match.is_absent(state.players[name])
-
-    def one_too_many(self, command: m.PlaceShip) -> m.Unreadable | None:
-        """Return the refusal of a placement too many; None for one that may be given to this table.
-
-        The service asks this; :meth:`receive` does not check, so that records of servers without this
-        limit still replay as they were written.
-        """
-        return self.stage.one_too_many(command) if isinstance(self.stage, Lobby) else None

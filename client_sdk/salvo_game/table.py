@@ -68,9 +68,8 @@ class Table:
         number = self._number
         if self.header.draw is m.Draw.SEED and isinstance(command, m.PlaceShip) and command.message:
             command = replace(command, message=b"")  # its random bytes are not part of a game that the seed decides
-        announcements = self.referee.receive(command, at)
+        announcements, recorded = self.referee.decide(command, at)
         publications = self._write(announcements, command)
-        recorded = _is_recorded(command, announcements)
         text = ""
         if recorded:
             text = write_input(command)
@@ -165,16 +164,6 @@ def header_check(header: Header) -> bytes:
     """
     text = write_header(replace(header, version=""))
     return hashlib.blake2b(text.encode(), digest_size=CHECK_BYTES).digest()
-
-
-def _is_recorded(command: m.Input, announcements: Sequence[m.Announcement]) -> bool:
-    """Whether a step is recorded: all but a request that lists or removes nobody, and noise that nobody has proven.
-
-    A refusal is recorded, too: it uses up a nonce, and an answer.
-    """
-    if isinstance(command, (m.Participate, m.StruckOff)):
-        return any(isinstance(announcement, m.PlayersListed) for announcement in announcements)
-    return bool(announcements) or not isinstance(command, m.Unreadable) or command.proven
 
 
 def _chain(previous: bytes, at: int, text: str, publications: Iterable[Publication]) -> bytes:

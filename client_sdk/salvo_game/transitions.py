@@ -10,6 +10,9 @@ What changes: a :class:`Lobby` changes itself, until its game begins or a host o
 :class:`~salvo_game.match.Match` of a game in common, which changes itself with every shot. So a state that was
 replaced is of no further use.
 
+What no table can know, such as the profile, the roster and the other tables, is decided before; a command that it
+forbids gets here as :class:`~salvo.messages.Unreadable`, with the code of its refusal.
+
 To follow an input, read from the end: :func:`event_of` finds its event, ``_TRANSITIONS`` the transition in each state,
 and what a transition calls stands above it or in the states' own classes.
 """
@@ -45,6 +48,7 @@ class Event(StrEnum):
     PLACE = "PlaceShip"
     FIRE = "Fire"
     SKIP = "Skip"
+    REPEATED = "Fire or Skip, the repetition of one that counted or fell void"
     UNREADABLE = "Unreadable"
     UNLISTED = "Leave, StruckOff, PlaceShip, Fire, Skip or Unreadable, a name that is not listed"
     DEADLINE = "TimePassed at the deadline"
@@ -217,7 +221,7 @@ _STARTED = TransitionTarget(Turn, "the host starts the game, two or more fleets 
 _ABORTED = TransitionTarget(Over, "the host aborts the game", "SALVO-HOST-5")
 _TURN_ENDS = (_NEXT, _NEXT._replace(state=Pause), _WON)
 
-_PLACING = ("fleet_final", "off_grid", "overlap", "too_close")
+_PLACING = ("fleet_final", "off_grid", "overlap", "too_close", "rate_limited")
 _AIMING = ("unknown_target", "off_grid", "own_board", "shot_before", "stale_context")
 _OUT_OF_TURN = ("not_your_turn", "too_many_shots")
 _OUT_OF_TIME = ("turn_timeout", "bank_empty")
@@ -240,6 +244,7 @@ _FIRE = Transition(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _T
 _EARLY = Transition(Pause.fire, _NO, "SALVO-PACE-2", _OUT_OF_TURN)
 _VOID = Transition(_fire_after_the_end, _IGNORED, "SALVO-FIRE-12", ("wrong_state",))
 _SKIP = Transition(Turn.skip, _OK, "SALVO-BOOK-7", ("not_your_turn", "stale_context"), _TURN_ENDS)
+_REPEATED = Transition(_ignore, _IGNORED, "SALVO-FIRE-13")
 _NO_SKIP = Transition(Pause.skip, _NO, "SALVO-PACE-2", ("not_your_turn",))
 
 _START = Transition(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
@@ -290,6 +295,7 @@ _TRANSITIONS: dict[Event, tuple[Transition, Transition, Transition, Transition]]
     Event.PLACE:      (_PLACE,       _STATE,      _STATE,       _STATE),
     Event.FIRE:       (_STATE,       _FIRE,       _EARLY,       _VOID),
     Event.SKIP:       (_STATE,       _SKIP,       _NO_SKIP,     _STATE),
+    Event.REPEATED:   (_STATE,       _REPEATED,   _REPEATED,    _REPEATED),
     Event.UNREADABLE: (_NOISE,       _NOISE,      _NOISE,       _NOISE),
     Event.UNLISTED:   (_UNLISTED,    _UNLISTED,   _UNLISTED,    _UNLISTED),
     Event.DEADLINE:   (_START,       _RUN_OUT,    _GO_ON,       _REOPEN),
@@ -329,17 +335,26 @@ def _accepting(event: Event) -> list[m.State]:
 ACCEPTED: dict[type[m.Input], list[m.State]] = {kind: _accepting(event) for kind, event in _EVENTS.items()}
 
 
-def event_of(command: m.Input, players: Mapping[str, Team]) -> Event:
-    """Return what an input is at a table with these players."""
-    if isinstance(command, (m.Fire, m.PlaceShip, m.Skip, m.Leave, m.Unreadable)):
-        return _EVENTS[type(command)] if command.player in players else Event.UNLISTED
-    if isinstance(command, m.StruckOff):
-        return Event.STRUCK_OFF if command.name in players else Event.UNLISTED
-    if isinstance(command, m.Participate):
-        return _asked(command, players)
+def event_of(command: m.Input, state: TableState) -> Event:
+    """Return what an input is in a state."""
+    if isinstance(command, (m.Fire, m.Skip)):
+        if command.player not in state.players:
+            return Event.UNLISTED
+        return Event.REPEATED if state.has_had(command) else _EVENTS[type(command)]
+    if isinstance(command, (m.PlaceShip, m.Leave, m.Unreadable)):
+        return _EVENTS[type(command)] if command.player in state.players else Event.UNLISTED
     if isinstance(command, m.HostCommand):
-        return Event.HOST_SPEAK if command.everywhere else _BY_HOST[command.do]
+        return Event.HOST_SPEAK if command.everywhere else event_of_host(command.do)
+    if isinstance(command, m.StruckOff):
+        return Event.STRUCK_OFF if command.name in state.players else Event.UNLISTED
+    if isinstance(command, m.Participate):
+        return _asked(command, state.players)
     return _EVENTS[type(command)]
+
+
+def event_of_host(action: m.HostAction) -> Event:
+    """Return what a host's action at one table is."""
+    return _BY_HOST[action]
 
 
 def _asked(command: m.Participate, players: Mapping[str, Team]) -> Event:

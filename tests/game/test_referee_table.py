@@ -29,9 +29,9 @@ from salvo.rules import (
     Targets,
 )
 from salvo_game.game_states import Over, Pause, Turn
-from salvo_game.lobby import Lobby
-from salvo_game.referee import Referee
-from salvo_game.transitions import STATES, TABLE, Answer, Event, TableState
+from salvo_game.lobby import MAX_PLACEMENTS, Lobby
+from salvo_game.referee import Referee, Ruling
+from salvo_game.transitions import STATES, TABLE, Answer, Event, TableState, event_of
 
 NOW = 1_000_000
 LATER = NOW + 100  # when the input comes that a case is about
@@ -129,6 +129,7 @@ def same(event: Event, *commands: m.Input, announced: str, where: str = "lobby t
 
 DOT, STRAY = place("b", "dot", 4), m.Fire("a", "b", 4, 4)
 MISS, SKIP, TIME = m.Fire("a", "b", 3, 4), m.Skip("a"), m.TimePassed()
+AGAIN = m.Fire("a", "b", 4, 4, m.ShotContext(1, 1, 1, "b"))  # the first shot of a game that has got so far
 NEXT = "SalvoResolved TurnBegan"
 END = "SalvoResolved PlayerStats PlayerStats GameWon StateChanged"
 NOT_LOBBY = "turn pause over"
@@ -192,6 +193,7 @@ CASES = [
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby, lambda: lobby(players=3)),
     Case(Lobby, Event.PLACE, DOT, "PlacementJudged StateChanged TurnBegan", Turn, lambda: lobby(players=2)),
     Case(Lobby, Event.PLACE, place("a", "dot", 4), "PlacementRefused:fleet_final", Lobby),
+    Case(Lobby, Event.PLACE, place("b", "long", 1), "PlacementRefused:rate_limited", Lobby, lambda: placed_often()),
     Case(Lobby, Event.PLACE, place("b", "dot", 5), "PlacementJudged PlacementRefused:off_grid", Lobby),
     Case(Lobby, Event.PLACE, place("b", "dot", 2), "PlacementJudged PlacementRefused:overlap", Lobby),
     Case(
@@ -235,6 +237,12 @@ CASES = [
     Case(Turn, Event.SKIP, m.Skip("a", m.TurnContext(2, 1)), refused("stale_context"), Turn, lambda: turn(SKIPPING)),
     Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
     Case(Pause, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
+    #
+    *same(Event.REPEATED, AGAIN, announced=refused("wrong_state"), where="lobby"),
+    Case(Turn, Event.REPEATED, AGAIN, "", Turn, last_shot),
+    Case(Turn, Event.REPEATED, m.Skip("a", m.TurnContext(1, 1)), "", Turn, lambda: after_a_skip()),
+    Case(Pause, Event.REPEATED, AGAIN, "", Pause),
+    Case(Over, Event.REPEATED, m.Fire("a", "b", 4, 1, m.ShotContext(1, 3, 1, "b")), "", Over),
     #
     *same(Event.UNREADABLE, *UNREADABLE, announced=refused("not_json")),
     *same(Event.UNREADABLE, m.Unreadable("a", "dot", "too_deep", "?"), announced="PlacementRefused:too_deep"),
@@ -354,6 +362,21 @@ CASES = [
     *same(Event.HOST_ANNUL, host(Do.ANNUL, game=1), announced=refused("stale_context"), where="lobby turn pause"),
     *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), announced=refused("wrong_state"), where="over"),
 ]
+
+
+def placed_often() -> Referee:
+    """Return a lobby in which b has moved its long ship as often as it may."""
+    referee = lobby()
+    for _ in range(MAX_PLACEMENTS - 1):
+        referee.receive(place("b", "long", 1), NOW)
+    return referee
+
+
+def after_a_skip() -> Referee:
+    """Return a game in b's first turn, after a has skipped its own."""
+    referee = turn(SKIPPING)
+    referee.receive(m.Skip("a", m.TurnContext(1, 1)), NOW)
+    return referee
 
 
 def removed_b() -> Referee:
@@ -513,13 +536,23 @@ def test_an_input_after_a_deadline_comes_into_the_state_after_it(
     assert last == (m.StateChanged(State.LOBBY) if stage is Over else m.CommandRefused("a", "not_json", "?"))
 
 
+def is_repetition(referee: Referee, command: m.Fire | m.Skip) -> bool:
+    return event_of(command, referee.stage) is Event.REPEATED
+
+
 def test_a_void_last_shot_counts_as_a_repeat_once_received() -> None:
     referee = over()
     winning = m.ShotContext(1, 3, 2, "b")
     shot = m.Fire("a", "b", 2, 2, winning)
-    assert not referee.has_had(shot)
+    assert not is_repetition(referee, shot)
     referee.receive(shot, LATER)
-    assert referee.has_had(shot)
-    others: list[m.Input] = [m.Fire("a", "b", 2, 2), m.Fire("b", "b", 2, 2, winning), m.Skip("a"), m.Leave("a")]
+    assert is_repetition(referee, shot)
+    others: list[m.Fire | m.Skip] = [m.Fire("a", "b", 2, 2), m.Fire("b", "b", 2, 2, winning), m.Skip("a")]
     others += [replace(shot, context=replace(winning, game=2)), replace(shot, context=replace(winning, turn=2))]
-    assert not any(referee.has_had(other) for other in others)
+    assert not any(is_repetition(referee, other) for other in others)
+
+
+def test_a_repetition_is_no_part_of_the_record_and_a_refusal_is() -> None:
+    referee = last_shot()
+    assert referee.decide(AGAIN, LATER) == Ruling([], recorded=False)
+    assert referee.decide(replace(AGAIN, x=1), LATER).recorded

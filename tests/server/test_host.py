@@ -233,8 +233,7 @@ def test_shots_that_come_after_a_game_was_aborted_in_its_first_turn_are_refused(
     second = m.Fire("a", "b", 4, 3, m.ShotContext(1, 1, 2, "b"))
     referee.receive(first, LATER)
     act(referee, Do.ABORT)
-    assert referee.has_had(first)
-    assert not referee.has_had(second)
+    assert referee.receive(first, LATER) == []  # the repetition of one that counted
     [refused] = referee.receive(second, LATER)
     assert isinstance(refused, m.CommandRefused)
     assert refused.code == "wrong_state"

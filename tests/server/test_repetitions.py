@@ -16,6 +16,7 @@ from salvo.codec.command_writer import write_participation, write_shot
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
 from salvo_game.referee import Referee
+from salvo_game.transitions import Event, event_of
 
 
 def signed(stage: Stage, numbers: Iterable[int], *, turn: int = 1, x: int = 0) -> list[tuple[str, bytes]]:
@@ -36,6 +37,10 @@ def fire(stage: Stage, shots: Iterable[tuple[str, bytes]]) -> list[str]:
 @pytest.fixture
 def stage() -> Stage:
     return Stage(("ann", "bob"))
+
+
+def is_repetition(referee: Referee, command: m.Fire | m.Skip) -> bool:
+    return event_of(command, referee.stage) is Event.REPEATED
 
 
 # --- shots --------------------------------------------------------------------------------------------------------
@@ -75,14 +80,14 @@ def test_a_shot_is_known_by_its_whole_occasion_and_its_cell() -> None:
     shooter, target = ("ann", "bob") if referee.current is referee.players["ann"] else ("bob", "ann")
     of = m.ShotContext(1, 1, 1, target)
     shot = m.Fire(shooter, target, 1, 1, of)
-    assert not referee.has_had(shot)
+    assert not is_repetition(referee, shot)
     referee.receive(shot, 0)
-    assert referee.has_had(shot)
+    assert is_repetition(referee, shot)
     others = [replace(shot, player=target), replace(shot, player="cy"), replace(shot, x=2), replace(shot, y=2)]
     changed = replace(of, game=2), replace(of, turn=2), replace(of, shot=2), replace(of, target=shooter), None
     others += [replace(shot, context=context) for context in changed]
     others += [replace(shot, target=shooter)]
-    assert not any(referee.has_had(other) for other in others)
+    assert not any(is_repetition(referee, other) for other in others)
 
 
 # --- skips --------------------------------------------------------------------------------------------------------
@@ -100,14 +105,14 @@ def playing(book: RuleBook) -> Referee:
 def test_a_skip_that_is_sent_again_is_known_until_its_player_skips_again() -> None:
     referee = playing(SMACKDOWN)
     skips = [m.Skip("ann", m.TurnContext(1, turn)) for turn in (1, 2, 3)]
-    assert [referee.has_had(skip) for skip in skips] == [False, False, False]
+    assert [is_repetition(referee, skip) for skip in skips] == [False, False, False]
     referee.receive(skips[0], 0)
-    assert [referee.has_had(skip) for skip in skips] == [True, False, False]
+    assert [is_repetition(referee, skip) for skip in skips] == [True, False, False]
     referee.receive(m.Skip("bob", m.TurnContext(1, 2)), 0)
-    assert [referee.has_had(skip) for skip in skips] == [True, False, False]
-    assert not referee.has_had(m.Skip("ann"))
-    assert not referee.has_had(m.Skip("ann", m.TurnContext(2, 1)))
-    assert not referee.has_had(m.Skip("cy", m.TurnContext(1, 1)))
+    assert [is_repetition(referee, skip) for skip in skips] == [True, False, False]
+    assert not is_repetition(referee, m.Skip("ann"))
+    assert not is_repetition(referee, m.Skip("ann", m.TurnContext(2, 1)))
+    assert not is_repetition(referee, m.Skip("cy", m.TurnContext(1, 1)))
 
 
 # --- requests to take part ----------------------------------------------------------------------------------------

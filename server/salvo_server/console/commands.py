@@ -10,7 +10,7 @@ from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import HostAction, Phase, State
 from salvo.table_state import TableState
 from salvo_display.replay_text import in_words
-from salvo_game.transitions import STATES, TABLE, Answer, event_of
+from salvo_game.transitions import STATES, TABLE, Answer, event_of_host
 
 #: What the buttons of a table say, in the order of the command line.
 _LABELS: Final = {
@@ -65,7 +65,7 @@ def _is_ready(do: HostAction, table: TableState) -> bool:
         return False
     if do is HostAction.REMOVE and not _standing(table):
         return False
-    event = event_of(m.HostCommand("", do), {})
+    event = event_of_host(do)
     return any(TABLE[each][event].answer is Answer.ACCEPTED for each in STATES if each.state is table.state)
 
 

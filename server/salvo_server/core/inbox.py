@@ -182,15 +182,9 @@ class Inbox:
             return Effects()
         effects = self.play.pass_time(table, now)  # a step of its own in the journal, without the command's proof
         command = self._command(table, opened)
-        if isinstance(command, m.PlaceShip):
-            command = table.referee.one_too_many(command) or command
-        refused = True
-        # A repetition changes nothing, so it need not be remembered either; its fresh nonce is burned, so it counts as
-        # refused.
-        if not table.referee.has_had(command):
-            step = table.carry_out(command, now)
-            effects += self.play.follow(table, step, opened.proof)
-            refused = isinstance(command, m.Unreadable) or _is_refused(step, owner.name)
+        step = table.carry_out(command, now)
+        effects += self.play.follow(table, step, opened.proof)
+        refused = isinstance(command, m.Unreadable) or _is_refused(step, owner.name)
         if owner.host and isinstance(command, m.Unreadable):
             refusal = m.CommandRefused(owner.name, command.code, command.text)
             effects.publications += write_announcement(refusal, table.name)
@@ -217,6 +211,6 @@ class Inbox:
 
 
 def _is_refused(step: Step, name: str) -> bool:
-    """Whether a step refused a command to its sender; one that says nothing is beyond the answers."""
+    """Whether a step refused a command to its sender, or changed nothing: a repetition has burned a nonce, too."""
     refusals = [each for each in step.announcements if isinstance(each, (m.CommandRefused, m.PlacementRefused))]
     return not step.announcements or any(refusal.to == name for refusal in refusals)

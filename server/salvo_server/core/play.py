@@ -167,6 +167,8 @@ class Play:
             proof: what the step has burned.
         """
         effects = Effects()
+        if not step.recorded and not step.announcements:  # a repetition, or noise
+            return effects
         if step.recorded:
             self.last_step += 1
             game = self.games[table.name]
