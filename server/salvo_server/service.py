@@ -224,7 +224,7 @@ class Service:
                 self.link.publish(topic, payload, retain=retain)
                 self.sync.published(topic, self.now())
         for message in arrived:
-            if self.inbox.is_of_server(message):
+            if self.sync.is_of_server(message):
                 waiting, corrected = set(self.pending.publications), self.inbox.receive(message, self.now())
                 corrected.publications = [each for each in corrected.publications if each not in waiting]
                 self.pending += corrected
@@ -261,13 +261,12 @@ class Service:
         pending, play = self.pending, self.play
         while not self._host_commands.empty():
             name, command = self._host_commands.get()
-            pending += play.pass_time(self.tables[name], self.now())
             try:
                 play.check_host(self.tables[name], command)
             except IllegalCommand as error:
                 log.warning("%s is not possible: %s", command.do, error)
             else:
-                pending += play.carry_out(self.tables[name], command, self.now())
+                pending += play.carry_out(self.tables[name], command, self.now())[1]
         pending += self.admission.strike_off(self.now())
         pending += play.take_delivered(self.link.delivered, self.now())  # before any shot of the round
         sweeping = self.sync.listens

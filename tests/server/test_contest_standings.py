@@ -126,7 +126,7 @@ class Contest(Evening):
     def host(self, do: m.HostAction, **argument: Any) -> None:
         """Let the host act."""
         command = m.HostCommand("desk", do, **argument)
-        self.service.pending += self.service.play.carry_out(self.table, command, self.now)
+        self.service.pending += self.service.play.carry_out(self.table, command, self.now)[1]
         self.run()
 
     def published(self) -> m.StandingsShown | None:

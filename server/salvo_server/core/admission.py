@@ -109,7 +109,7 @@ class Admission:
                 effects += self.play.pass_time(table, now)
             for name in gone:
                 if table.referee.state is m.State.LOBBY:
-                    effects += self.play.carry_out(table, m.StruckOff(name), now)
+                    effects += self.play.carry_out(table, m.StruckOff(name), now)[1]
         return effects
 
     def unseal(self, table: str, request: SealedParticipation) -> ParticipationRequest:

@@ -40,8 +40,8 @@ from salvo_server.core.refusals import Refusals
 from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.senders import Sender, Senders
 
-#: What a team sends that plays at the table.
-_OF_PLAYERS: Final = (topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE)
+#: Where what cannot be read is answered.
+_ANSWERED: Final = (topics.REQUEST_PARTICIPATION, topics.PLACE, topics.SKIP, topics.LEAVE, topics.FIRE)
 
 
 @dataclass(slots=True)
@@ -57,14 +57,6 @@ class Inbox:
     reports: LeagueReports
     resends: Resends
     sync: RetainedSync
-
-    @staticmethod
-    def is_of_server(message: Inbound) -> bool:
-        """Whether a message is on a topic where only the server publishes."""
-        try:
-            return topics.parse(message.topic).topic.publisher is Publisher.SERVER
-        except WireError:
-            return False
 
     def receive(self, message: Inbound, now: int) -> Effects:
         """Return what follows from a message, its receipt at the end; nothing while it waits for a key."""
@@ -127,8 +119,8 @@ class Inbox:
         if isinstance(request, ResendRequest):
             return self._resend(table, request, sender, now)
         opened = self.gate.open(request, sender, now, receipt=message)
-        if opened is None:  # forged or a duplicate; only a sender that is no player at all is answered
-            return self._refuse_unlisted(table, address, sender, now) or Effects()
+        if opened is None:  # forged or a duplicate
+            return Effects() if sender.host else self._refuse_unlisted(table, sender, now)
         return opened if isinstance(opened, Waiting) else self._carry_out(opened, message, now)
 
     def _resend(self, table: Table, request: ResendRequest, sender: Sender, now: int) -> Effects:
@@ -145,24 +137,22 @@ class Inbox:
         self, table: Table, address: Address, sender: Sender, error: SealError | WireError, now: int
     ) -> Effects:
         """Answer a message that cannot be read: its sender, or every client where it names none (SALVO-ERR-7)."""
-        if address.topic is topics.REQUEST_PARTICIPATION:
-            return Effects(publications=self.refusals.refuse_nameless(table, address, error.code, now))
-        if address.topic not in _OF_PLAYERS:
+        if address.topic not in _ANSWERED:
             return Effects()
-        unlisted = self._refuse_unlisted(table, address, sender, now)
-        if unlisted is not None:
-            return unlisted
-        if not sender.name:
+        if address.topic is topics.REQUEST_PARTICIPATION or not sender.name:
             return Effects(publications=self.refusals.refuse_nameless(table, address, error.code, now))
+        if sender.name not in table.referee.players:
+            return self._refuse_unlisted(table, sender, now)
         if not self.senders.may_answer(table, sender, address.topic):
             return Effects()
         spelling = "" if error.code == "unknown_ship" else address.ship
-        return self.play.carry_out(table, m.Unreadable(sender.name, spelling, error.code, error.text), now)
+        command = m.Unreadable(sender.name, spelling, error.code, error.text)
+        return self.play.carry_out(table, command, now)[1]
 
-    def _refuse_unlisted(self, table: Table, address: Address, sender: Sender, now: int) -> Effects | None:
-        """Answer a team that plays without being listed (SALVO-ERR-8); None for one that is, or that nobody names."""
-        if not sender.name or sender.name in table.referee.players or address.topic not in _OF_PLAYERS:
-            return None
+    def _refuse_unlisted(self, table: Table, sender: Sender, now: int) -> Effects:
+        """Answer a team that plays without being listed (SALVO-ERR-8)."""
+        if sender.name in table.referee.players:
+            return Effects()
         return Effects(publications=self.refusals.refuse_unlisted(table, sender.name, now))
 
     def note_forged(self, request: Sealed, sender: Sender) -> None:
@@ -180,10 +170,8 @@ class Inbox:
             self.senders.bind(owner, message)
         elif not owner.host and not self.senders.may_answer_owner(table, owner, message):
             return Effects()
-        effects = self.play.pass_time(table, now)  # a step of its own in the journal, without the command's proof
         command = self._command(table, opened)
-        step = table.carry_out(command, now)
-        effects += self.play.follow(table, step, opened.proof)
+        step, effects = self.play.carry_out(table, command, now, opened.proof)
         refused = isinstance(command, m.Unreadable) or _is_refused(step, owner.name)
         if owner.host and isinstance(command, m.Unreadable):
             refusal = m.CommandRefused(owner.name, command.code, command.text)

@@ -156,9 +156,19 @@ class Play:
 
     # --- one step -------------------------------------------------------------------------------------------------
 
-    def carry_out(self, table: Table, command: m.Input, now: int) -> Effects:
-        """Give a table an input."""
-        return self.follow(table, table.carry_out(command, now))
+    def carry_out(self, table: Table, command: m.Input, now: int, proof: Proof | None = None) -> tuple[Step, Effects]:
+        """Return the step that a command is at a table, and what follows.
+
+        What time does there comes first, in a step of its own, which is in the journal without the command's proof.
+        """
+        effects = self.pass_time(table, now)
+        step = table.carry_out(command, now)
+        effects += self.follow(table, step, proof)
+        return step, effects
+
+    def _step(self, table: Table, input: m.Input, now: int) -> Effects:
+        """Give a table an input of the server's own."""
+        return self.follow(table, table.carry_out(input, now))
 
     def follow(self, table: Table, step: Step, proof: Proof | None = None) -> Effects:
         """Return what follows from a step of a table.
@@ -205,7 +215,7 @@ class Play:
                     pass
         if self.evening.paused and any(_begins(announcement) for announcement in step.announcements):
             # A league's command, or a host's for one table, that the break has overtaken.
-            effects += self.carry_out(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.PAUSE), step.at)
+            effects += self._step(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.PAUSE), step.at)
         self.timers.set(table.name, table.referee.deadline())
         effects += self.settle_evening(step.at)
         return effects
@@ -229,8 +239,7 @@ class Play:
         self.evening.act(did, now)
         effects = self.settle_evening(now)
         for table, command in at_each(self.tables.values(), did, held=self.evening.held):
-            effects += self.pass_time(table, now)
-            effects += self.carry_out(table, command, now)
+            effects += self.carry_out(table, command, now)[1]
         return effects
 
     def settle_evening(self, now: int) -> Effects:
@@ -249,7 +258,7 @@ class Play:
                 self.openings.configure(table.referee)
                 referee = table.referee
                 if self.openings.held and referee.state is m.State.LOBBY and not referee.limits.by_host:
-                    effects += self.carry_out(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.NEXT), now)
+                    effects += self._step(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.NEXT), now)
         return effects
 
     def _open_game(self, table: Table, now: int) -> Effects:
@@ -306,7 +315,7 @@ class Play:
     def _explain(self, table: Table, game: int, why: str, now: int) -> Effects:
         """Announce why a game does not go on, which the operator reads, too."""
         text = f"game {game} does not go on: {why}"
-        return self.carry_out(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.ANNOUNCE, text=text), now)
+        return self._step(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.ANNOUNCE, text=text), now)
 
     # --- time -----------------------------------------------------------------------------------------------------
 
@@ -329,14 +338,14 @@ class Play:
     def pass_time(self, table: Table, now: int) -> Effects:
         """Run what is due at one table."""
         due = table.referee.deadline()
-        return Effects() if due is None or due > now else self.carry_out(table, m.TimePassed(), now)
+        return Effects() if due is None or due > now else self._step(table, m.TimePassed(), now)
 
     def restart_time(self, tables: Iterable[Table], now: int) -> Effects:
         """Restart the time to act at these tables (SALVO-BACK-2)."""
         effects = Effects()
         for table in tables:
             if table.referee.deadline() is not None and table.referee.state is not m.State.OVER:
-                effects += self.carry_out(table, m.Resumed(), now)
+                effects += self._step(table, m.Resumed(), now)
         return effects
 
     def take_delivered(self, delivered: int, now: int) -> Effects:
@@ -344,7 +353,7 @@ class Play:
         effects = Effects()
         for name, turn in self.delivery.take_delivered(delivered):
             if self.tables[name].referee.awaits_delivery() == turn:
-                effects += self.carry_out(self.tables[name], m.TurnDelivered(turn), now)
+                effects += self._step(self.tables[name], m.TurnDelivered(turn), now)
         return effects
 
     # --- the opening ------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from salvo import messages as m
 from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
-from salvo.errors import SalvoError
+from salvo.errors import SalvoError, WireError
 from salvo.net.inbound import Inbound
 from salvo_game.table import Table
 
@@ -100,6 +100,14 @@ class RetainedSync:
             if now >= since + ECHO_MS:
                 del self.unheard[name]
                 log.error("%s: nothing that the server publishes comes back; %s", self._tables[name].title, _CURE)
+
+    @staticmethod
+    def is_of_server(message: Inbound) -> bool:
+        """Whether a message is on a topic where only the server publishes."""
+        try:
+            return topics.parse(message.topic).topic.publisher is topics.Publisher.SERVER
+        except WireError:
+            return False
 
     def clear_command(self, topic: str) -> list[Publication]:
         """Return what clears a command that was left on the broker (SALVO-FRESH-4)."""
