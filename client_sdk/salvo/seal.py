@@ -103,10 +103,10 @@ def read_base64(text: str, code: str) -> bytes:
         WireError: the given code.
     """
     try:
-        decoded = base64.b64decode(text, validate=True)
+        decoded = binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
         raise WireError(code, "not standard base64 (A-Z a-z 0-9 + /) with padding") from None
-    if base64.b64encode(decoded).decode() != text:
+    if binascii.b2a_base64(decoded, newline=False).decode() != text:
         raise WireError(code, "not the canonical base64 of its bytes; the last bits must be 0")
     return decoded
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final
 
@@ -168,6 +167,9 @@ def read_envelope(payload: bytes) -> tuple[dict[str, Any], str]:
         WireError: a code of SALVO-WIRE.
     """
     value = parse_json(payload)
+    match value:  # as in nearly all messages, which need not be read twice
+        case {"data": dict(body), "signature": str(signature)} if len(value) == 2:
+            return body, signature
     if isinstance(value, dict) and "payload" in value:
         general = WITH_PAYLOAD.validate(payload)
         return general.payload, general.signature
@@ -204,9 +206,12 @@ def check_host(command: m.HostCommand) -> m.HostCommand:
     return replace(command, text=clean_text(command.text)) if command.text else command
 
 
+_BETWEEN_WORDS: Final = str.maketrans("", "", "-_ ")
+
+
 def plain_ship(spelling: str) -> str:
     """Return a ship's name as rulesets have it, however it is spelled (SALVO-NAME-5)."""
-    return re.sub(r"[-_ ]", "", spelling).lower()
+    return spelling.translate(_BETWEEN_WORDS).lower()
 
 
 def read_ship(spelling: str, book: RuleBook) -> str:

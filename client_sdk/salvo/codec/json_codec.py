@@ -108,23 +108,20 @@ class Codec(Generic[_T]):
             WireError: see :meth:`read`.
         """
         try:
-            return self._make(payload, given)
+            read = self._validate(payload)
         except ValueError as error:
             raise self._refusal(error) from None
+        return self._shape(*given, **read) if given else read  # type: ignore[no-any-return]
 
     def _exact(self, text: bytes, given: tuple[str, ...]) -> _T | None:
         """Return the message if this is its one text, which cannot have duplicate keys; else None."""
         if len(text) > self._largest:
             return None
         try:
-            value = self._make(text, given)
-        except (ValueError, WireError):
+            value = self.validate(text, *given)
+        except WireError:
             return None
         return value if self.write(value) == text else None
-
-    def _make(self, payload: bytes, given: tuple[str, ...]) -> _T:
-        read = self._validate(payload)
-        return self._shape(*given, **read) if given else read  # type: ignore[no-any-return]
 
     def write(self, value: _T) -> bytes:
         """Return a message's one text: without white space and absent fields."""

@@ -86,6 +86,9 @@ class Limits(Strict):
     held: bool = field(default=False, metadata=UNLESS_EMPTY)
 
 
+_ORIENTATIONS: Final = {each.value: each for each in Orientation}
+
+
 @dataclass(slots=True)
 class ShipPlace(Strict):
     """A placed ship as it is in JSON; without ``ship``, the body that places it (SALVO-PLACE-2)."""
@@ -106,7 +109,8 @@ class ShipPlace(Strict):
             WireError: ``bad_coordinates`` or ``bad_orientation``.
         """
         x, y = read_coordinates(self.coordinates)
-        if self.orientation not in Orientation.__members__:
+        orientation = _ORIENTATIONS.get(self.orientation)
+        if orientation is None:
             text = f"Orientation {self.orientation[:40]!r}; it is {' or '.join(Orientation)}"
             raise WireError("bad_orientation", text)
-        return Placement(self.ship, x, y, Orientation(self.orientation))
+        return Placement(self.ship, x, y, orientation)

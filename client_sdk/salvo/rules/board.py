@@ -90,7 +90,7 @@ class Grid:
             IllegalCommand: ``off_grid``.
         """
         try:
-            column, row = whole(x), whole(y)
+            column, row = (x, y) if type(x) is type(y) is int else (whole(x), whole(y))
         except (KeyError, TypeError):
             column = row = 0
         if 1 <= column <= self.width and 1 <= row <= self.height:
@@ -234,7 +234,7 @@ class BoardRules:
 
 def mask_of(cells: Iterable[int]) -> int:
     """Return cells as a bit mask, with bit 0 for cell 0."""
-    return sum(1 << cell for cell in cells)
+    return sum([1 << cell for cell in cells])
 
 
 @lru_cache(maxsize=1024)  # more than there are: a grid is at most 26 wide and high
