@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from salvo import messages as m
-from salvo.codec.commands import read_ship
 from salvo.errors import IllegalCommand
 from salvo.rules import RuleBook, check_placement
 from salvo.rules.starter import draw_fair_starter, draw_starter, set_starter
@@ -53,11 +52,11 @@ class Entrant(Team):
         self.spellings[ship] = command.spelling
         self.messages[ship] = command.message
         self.refill(len(book.fleet))
-        return self.judge(command.spelling, True, book)
+        return self.judge(command, approved=True)
 
-    def judge(self, spelling: str, approved: bool, book: RuleBook) -> Announcements:
+    def judge(self, command: m.PlaceShip, *, approved: bool) -> Announcements:
         """Answer under the spelling that the team used last, and under no other one (SALVO-PLACE-6)."""
-        ship = read_ship(spelling, book)
+        ship, spelling = command.placement.ship, command.spelling
         former = self.answered.get(ship, spelling)
         self.answered[ship] = spelling
         dropped: Announcements = [m.SpellingDropped(self.name, former)] if former != spelling else []
@@ -173,8 +172,14 @@ class Lobby:
     # --- placement (SALVO-PLACE) --------------------------------------------------------------------------------
 
     def place(self, command: m.PlaceShip, now: int) -> tuple[Announcements, Lobby | InMatch]:
-        """Judge a placement; the game begins with the fleet that was still missing (SALVO-JOIN-6)."""
+        """Judge a placement; the game begins with the fleet that was still missing (SALVO-JOIN-6).
+
+        Raises:
+            LookupError: the rules have no such ship, which the reader of commands makes sure of.
+        """
         entrant, placement, book = self.players[command.player], command.placement, self.terms.book
+        if placement.ship not in book.ship_number:
+            raise LookupError(f"the rules have no ship {placement.ship!r}")
         if self._is_complete(entrant):
             raise IllegalCommand("fleet_final", f"all {len(book.fleet)} ships are placed; the fleet is final")
         entrant.check_count(placement.ship)
@@ -183,7 +188,7 @@ class Lobby:
             check_placement(book, placement, others)
         except IllegalCommand as error:
             refused = entrant.refuse(command, error)
-            return [*entrant.judge(command.spelling, False, book), *refused] if refused else [], self
+            return [*entrant.judge(command, approved=False), *refused] if refused else [], self
         return self._accept(entrant, command, now)
 
     def _accept(self, entrant: Entrant, command: m.PlaceShip, now: int) -> tuple[Announcements, Lobby | InMatch]:

@@ -46,6 +46,8 @@ from salvo_game.rate_limit import Bucket, Rate
 
 #: Inputs that are public.
 PUBLIC_INPUTS: Final = (m.Participate, m.HostCommand, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
+#: What shows that a shot counts, before anything of it is public.
+_SHOTS: Final = frozenset((m.ShotLanded, m.ShotAccepted))
 #: What an entry with texts has besides them: numbers, digests, seed, secret, signature.
 _AROUND_TEXTS_BYTES: Final = 512
 #: Entries of all tables in a portion, and the pause to the next one: a team on a slow line must not lose news by it.
@@ -108,8 +110,10 @@ class GameLog:
 
     def take_in(self, step: Step) -> list[bytes]:
         """Return the texts that a step adds, in order."""
+        if self._over or not step.recorded:
+            return []
         public = [announcement for announcement in step.announcements if is_public(announcement)]
-        if self._over or not step.recorded or not (public or _counts(step)):
+        if not public and not _counts(step):
             return []
         hidden = not isinstance(step.command, PUBLIC_INPUTS)
         if hidden:
@@ -158,7 +162,7 @@ def _counts(step: Step) -> bool:
     """Whether a step without a public announcement changed the game: a clock was restarted, a shot counts."""
     if isinstance(step.command, PUBLIC_INPUTS):
         return True
-    return any(isinstance(announcement, (m.ShotLanded, m.ShotAccepted)) for announcement in step.announcements)
+    return not _SHOTS.isdisjoint(map(type, step.announcements))
 
 
 def proof_lines(header: Header, steps: Iterable[Step], signer: ServerIdentity) -> list[bytes]:
@@ -189,6 +193,8 @@ class TableLog:
         """Return what a step adds; when the game begins, all of the lobby once more before it (SALVO-LOG-9)."""
         begun = self._log.begun
         added = self._log.take_in(step)
+        if not added:
+            return []
         return self.say(self._log.entries if self._log.begun and not begun else added)
 
     def skip(self, step: Step) -> None:

@@ -221,8 +221,9 @@ class Match:
 
     def _check_context(self, context: m.ShotContext, target: Player) -> None:
         game = self.game
-        expected = m.ShotContext(self.terms.number, game.turn, game.shots_fired + 1, target.name)
-        if context != expected:
+        given = context.game, context.turn, context.shot, context.target
+        if given != (self.terms.number, game.turn, game.shots_fired + 1, target.name):
+            expected = m.ShotContext(self.terms.number, game.turn, game.shots_fired + 1, target.name)
             raise IllegalCommand(
                 "stale_context",
                 f"signed for game {context.game}, turn {context.turn}, shot {context.shot} "

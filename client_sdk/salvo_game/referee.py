@@ -115,7 +115,7 @@ class Referee:
     def _step(self, event: Event, command: m.Input | Hosted | Terms, now: int) -> list[m.Announcement]:
         state = self.stage
         announced, self.stage = TABLE[type(state)][event].step(state, command, now)
-        if self.stage.terms is not state.terms:
+        if self.stage is not state and self.stage.terms is not state.terms:
             self._set.clear()
         return announced
 

@@ -52,8 +52,7 @@ class Table:
         return f"table {self.name}" if self.name else "the default table"
 
     def _begin_game(self) -> None:
-        terms = self.referee.terms
-        self._number = terms.number
+        self._terms = terms = self.referee.terms
         self.header = Header(__version__, terms.number, str(terms.seed), terms.rules, terms.limits, terms.draw)
         self.steps = 0
         self.check = header_check(self.header)
@@ -65,7 +64,7 @@ class Table:
 
     def carry_out(self, command: m.Input, at: int) -> Step:
         """Give the referee an input and write down what follows."""
-        number = self._number
+        number = self._terms.number
         if self.header.draw is m.Draw.SEED and isinstance(command, m.PlaceShip) and command.message:
             command = replace(command, message=b"")  # its random bytes are not part of a game that the seed decides
         announcements, recorded = self.referee.decide(command, at)
@@ -76,13 +75,13 @@ class Table:
             self.check = _chain(self.check, at, text, publications)
             self.steps += 1
         step = Step(self.name, number, at, command, recorded, text, announcements, publications, self.check)
-        if self.referee.number != number:
+        if self.referee.terms is not self._terms:
             self._begin_game()
         return step
 
     def give_up(self, at: int) -> Step:
         """Open the next lobby in place of a game that cannot go on; record and log of that game stay as they are."""
-        number, check = self._number, self.check
+        number, check = self._terms.number, self.check
         command = m.HostCommand(m.TERMINAL_HOST, m.HostAction.NEXT)
         announcements = self.referee.give_up()
         publications = self._write(announcements)
@@ -107,11 +106,11 @@ class Table:
                     written += self._clear()
                 case m.PlacementRefused():
                     written += self._write_refusal(announcement, command, written)
+                case m.PlacementJudged(approved=False) if self._is_placed(announcement.player, announcement.spelling):
+                    written += [each._replace(retain=False) for each in write_announcement(announcement, self.name)]
                 case _:
                     for publication in write_announcement(announcement, self.name):
-                        if self._is_passing(announcement, publication):
-                            written.append(publication._replace(retain=False))
-                        elif self._retain(publication):
+                        if not publication.retain or self._retain(publication):
                             written.append(publication)
         return written
 
@@ -127,14 +126,13 @@ class Table:
         approved = topics.APPROVED.of(self.name, player=refusal.to, ship=refusal.spelling)
         unproven = isinstance(command, m.Unreadable) and not command.proven
         decided = any(each.topic == approved for each in written)
-        if decided or (unproven and self.retained.get(approved) == b"true"):
+        if decided or (unproven and self._is_placed(refusal.to, refusal.spelling)):
             return error
         return [Publication(approved, b"false", False), *error]
 
-    def _is_passing(self, announcement: m.Announcement, publication: Publication) -> bool:
-        """Whether it is `false` for a ship that stays in its place: its topic retains `true` (SALVO-PLACE-9)."""
-        refusal = isinstance(announcement, m.PlacementJudged) and not announcement.approved
-        return refusal and self.retained.get(publication.topic) == b"true"
+    def _is_placed(self, player: str, spelling: str) -> bool:
+        """Whether a ship has its place, whatever is refused of it: its topic retains `true` (SALVO-PLACE-9)."""
+        return self.retained.get(topics.APPROVED.of(self.name, player=player, ship=spelling)) == b"true"
 
     def _retain(self, publication: Publication) -> Publication | None:
         """Note what becomes retained; None for clearing what was not there."""

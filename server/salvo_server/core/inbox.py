@@ -200,5 +200,7 @@ class Inbox:
 
 def _is_refused(step: Step, name: str) -> bool:
     """Whether a step refused a command to its sender, or changed nothing: a repetition has burned a nonce, too."""
-    refusals = [each for each in step.announcements if isinstance(each, (m.CommandRefused, m.PlacementRefused))]
-    return not step.announcements or any(refusal.to == name for refusal in refusals)
+    for each in step.announcements:
+        if isinstance(each, (m.CommandRefused, m.PlacementRefused)) and each.to == name:
+            return True
+    return not step.announcements

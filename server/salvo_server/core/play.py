@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from salvo import messages as m
 from salvo import topics
@@ -106,6 +107,22 @@ class Delivery:
         return arrived
 
 
+#: What more follows from than a record, publications and news.
+_FOLLOWED: Final = frozenset(
+    (
+        m.PlayersListed,
+        m.StateChanged,
+        m.HostActed,
+        m.Recap,
+        m.PlayerLeft,
+        m.TurnBegan,
+        m.TurnResumed,
+        m.GameWon,
+        m.TableReset,
+    )
+)
+
+
 def _begins(announcement: m.Announcement) -> bool:
     """Whether a game begins, or a lobby opens: neither is paused."""
     return isinstance(announcement, m.TableReset) or announcement == m.StateChanged(m.State.TURN)
@@ -187,37 +204,47 @@ class Play:
         if table.name in self.logs:
             effects.publications += self.logs[table.name].take_in(step)
         effects.publications += self.follower.follow(table, step)
-        result = result_of(table.name, step.game, step.at, table.header.rules.book.name, step.announcements)
-        if result is not None:
-            effects.records.append(GameConcluded(self.games[table.name], result))
         effects.news.append(StepNews(table.name, step.at, step.command, step.announcements))
         for announcement in step.announcements:
-            match announcement:
-                case m.PlayersListed(names):
-                    self.evening.list_teams(names, step.at)
-                case m.StateChanged(m.State.TURN):
-                    self.evening.begin_game(step.at)
-                case m.HostActed(everywhere=True):
-                    effects += self._act_everywhere(announcement, step.at)
-                case m.Recap(to):
-                    effects.publications += self.recaps.recall(table.name, to)
-                case m.HostActed(by=by, do=m.HostAction.ANNUL, game=int(number)):
-                    effects.records.append(ResultAnnulled(table.name, number, by, step.at))
-                case m.PlayerLeft():
-                    self.keyring.retain(table.name, table.referee.players)
-                case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
-                    self.delivery.begin_turn(table.name, turn)
-                case m.TableReset():
-                    self.keyring.retain(table.name, ())
-                    effects.records.append(GameClosed(self.games[table.name]))
-                    effects += self._open_game(table, step.at)
-                case _:
-                    pass
+            if type(announcement) in _FOLLOWED:
+                effects += self._follow(table, step, announcement)
         if self.evening.paused and any(_begins(announcement) for announcement in step.announcements):
             # A league's command, or a host's for one table, that the break has overtaken.
             effects += self._step(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.PAUSE), step.at)
         self.timers.set(table.name, table.referee.deadline())
-        effects += self.settle_evening(step.at)
+        if self.evening.shown is not self._settled:
+            effects += self.settle_evening(step.at)
+        return effects
+
+    def _follow(self, table: Table, step: Step, announcement: m.Announcement) -> Effects:
+        """Return what follows from an announcement beside its table."""
+        effects = Effects()
+        match announcement:
+            case m.PlayersListed(names):
+                self.evening.list_teams(names, step.at)
+            case m.StateChanged(m.State.TURN):
+                self.evening.begin_game(step.at)
+            case m.HostActed(everywhere=True):
+                effects += self._act_everywhere(announcement, step.at)
+            case m.Recap(to):
+                effects.publications += self.recaps.recall(table.name, to)
+            case m.HostActed(by=by, do=m.HostAction.ANNUL, game=int(number)):
+                effects.records.append(ResultAnnulled(table.name, number, by, step.at))
+            case m.PlayerLeft():
+                self.keyring.retain(table.name, table.referee.players)
+            case m.TurnBegan(turn=turn) | m.TurnResumed(turn=turn) if table.referee.limits.bank_ms is not None:
+                self.delivery.begin_turn(table.name, turn)
+            case m.GameWon():
+                rules = table.header.rules.book.name
+                result = result_of(table.name, step.game, step.at, rules, step.announcements)
+                if result is not None:
+                    effects.records.append(GameConcluded(self.games[table.name], result))
+            case m.TableReset():
+                self.keyring.retain(table.name, ())
+                effects.records.append(GameClosed(self.games[table.name]))
+                effects += self._open_game(table, step.at)
+            case _:
+                pass
         return effects
 
     # --- the evening ------------------------------------------------------------------------------------------------
@@ -245,7 +272,7 @@ class Play:
     def settle_evening(self, now: int) -> Effects:
         """Record and publish what is on, if it has changed, and hold the lobbies or let go of them."""
         effects = Effects()
-        if self.evening.shown is self._settled:  # with every step: nothing is written where nothing has changed
+        if self.evening.shown is self._settled:
             return effects
         self._settled = self.evening.shown
         text, topic = self.evening.text, topics.LEAGUE.of(self.openings.first_table)

@@ -112,7 +112,7 @@ class Senders:
         """
         if message.team:
             return Sender(message.team, own=True)
-        current, players = table.referee.current, table.referee.players
+        current, players = table.referee.current, table.referee.stage.players
         if current is None:
             return Sender("", pays=False, others=players)
         if message.publisher is None and message.team is None:
