@@ -46,6 +46,7 @@ from salvo_game.rate_limit import Bucket, Rate
 
 #: Inputs that are public.
 PUBLIC_INPUTS: Final = (m.Participate, m.HostCommand, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)
+_BEGINS: Final = m.StateChanged(m.State.TURN)
 #: What shows that a shot counts, before anything of it is public.
 _SHOTS: Final = frozenset((m.ShotLanded, m.ShotAccepted))
 #: What an entry with texts has besides them: numbers, digests, seed, secret, signature.
@@ -120,7 +121,7 @@ class GameLog:
             self._hide(step)
         if hidden and not public:
             return []
-        self.begun = self.begun or m.StateChanged(m.State.TURN) in public
+        self.begun = self.begun or _BEGINS in public
         return [self._write(self._logged(step, public)), *self._reveal(public)]
 
     def _hide(self, step: Step) -> None:
@@ -136,7 +137,7 @@ class GameLog:
         return LogStep(step.at, tuple(public), hidden, command=command, message=message)
 
     def _reveal(self, public: Iterable[m.Announcement]) -> list[bytes]:
-        if not any(isinstance(each, m.GameWon) for each in public):
+        if m.GameWon not in map(type, public):
             return []
         self._over = True
         first, entries = 0, []

@@ -21,10 +21,11 @@ def check_placement(book: BoardRules, placement: Placement, others: Iterable[Pla
     mask = mask_of(cells)
     for other in others:
         taken = other.cells(book)
-        if mask & mask_of(taken):
+        others_mask = mask_of(taken)
+        if mask & others_mask:
             shared = next(cell for cell in cells if cell in taken)
             raise IllegalCommand("overlap", f"{placement.ship} overlaps {other.ship} at {book.grid.name(shared)}")
-        if mask & with_margin(mask_of(taken), book.grid, book.spacing):
+        if mask & with_margin(others_mask, book.grid, book.spacing):
             raise IllegalCommand(
                 "too_close", f"{placement.ship} is too close to {other.ship}; spacing is {book.spacing}"
             )

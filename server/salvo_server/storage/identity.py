@@ -14,6 +14,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
+import nacl.bindings
 import nacl.public
 import nacl.signing
 
@@ -47,9 +48,8 @@ class Identity:
 
     def __init__(self, seed: bytes) -> None:
         """Take 32 secret bytes; both pairs follow from them."""
-        self._signer = nacl.signing.SigningKey(seed)
+        self.signing_key, self._signer = nacl.bindings.crypto_sign_seed_keypair(seed)
         self._unsealer = hashlib.blake2b(_SEALING, key=seed, digest_size=32).digest()
-        self.signing_key = bytes(self._signer.verify_key)
         self.sealing_key = bytes(nacl.public.PrivateKey(self._unsealer).public_key)
 
     @classmethod
@@ -64,7 +64,7 @@ class Identity:
 
     def sign(self, message: bytes) -> bytes:
         """Return the signature, 64 bytes."""
-        return self._signer.sign(message).signature
+        return nacl.bindings.crypto_sign(message, self._signer)[: nacl.bindings.crypto_sign_BYTES]
 
     def open(self, sealed: bytes) -> bytes:
         """Return what was sealed for this server.
