@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from kit.stage import TEAMS, Stage, secret
@@ -48,8 +50,11 @@ def test_a_shot_is_from_the_account_that_the_broker_reports_and_from_no_other_on
     assert candidates(stage, team=team) == [team]
 
 
-def test_no_team_pays_for_a_shot_of_an_account_that_is_gone(stage: Stage) -> None:
-    assert sender(stage, FIRE, team="") == Sender(stage.current, own=False, pays=False)
+def test_a_shot_of_an_account_that_is_gone_is_from_nobody(stage: Stage) -> None:
+    stage.hush()
+    stage.publish(Inbound(FIRE, stage.shot(stage.current), False, 1, 1, team=""))
+    assert (stage.fired(), stage.received) == (0, [])
+    assert candidates(stage, team="") == [""]
 
 
 def test_a_shot_is_from_the_team_whose_secret_its_client_has_shown(stage: Stage) -> None:
@@ -58,6 +63,27 @@ def test_a_shot_is_from_the_team_whose_secret_its_client_has_shown(stage: Stage)
     assert sender(stage, FIRE, client=stage.current) == Sender(stage.current, own=True)
     assert sender(stage, FIRE, client=second) == Sender(second, own=True)
     assert candidates(stage, client=second) == [second, stage.current, first]
+
+
+def ask(stage: Stage, name: str, given: str, client: str) -> None:
+    request = json.dumps({"name": name, "secret": given}).encode()
+    stage.say(topics.REQUEST_PARTICIPATION.of(), request, by=client)
+
+
+def test_of_several_teams_of_one_client_the_first_by_name_is_answered_out_of_turn() -> None:
+    stage = Stage(("cy", "bob", "ann"), reports=True)
+    others = stage.others()
+    for name in others:
+        ask(stage, name, secret(name), "club")
+    assert others != sorted(others)
+    assert sender(stage, FIRE, client="club") == Sender(min(others), own=True)
+
+
+def test_a_client_that_asks_with_a_wrong_secret_is_a_stranger_to_the_team(stage: Stage) -> None:
+    ask(stage, "ann", "a guess", "stranger")
+    assert sender(stage, topics.SKIP.of(player="ann"), client="stranger").own is False
+    ask(stage, "ann", secret("ann"), "stranger")
+    assert sender(stage, topics.SKIP.of(player="ann"), client="stranger").own
 
 
 def test_a_shot_of_a_client_that_has_shown_no_secret_is_answered_to_the_current_player_who_does_not_pay(

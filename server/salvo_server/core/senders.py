@@ -110,12 +110,12 @@ class Senders:
         That is the team that the broker reports, and then nobody else pays for it; or the current player, unless the
         shot's client has shown the secrets of other teams alone (SALVO-FRESH-9).
         """
-        if message.team:
+        if message.team is not None:  # empty if the account is gone: then it is from nobody
             return Sender(message.team, own=True)
         current, players = table.referee.current, table.referee.stage.players
         if current is None:
             return Sender("", pays=False, others=players)
-        if message.publisher is None and message.team is None:
+        if message.publisher is None:
             return Sender(current.name, others=players)
         if self._is_own(table, current.name, message):
             return Sender(current.name, own=True, others=players)
