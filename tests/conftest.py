@@ -42,6 +42,17 @@ _OF_PACKAGES: Final = (
 )
 #: Folders of tests with real processes and brokers.
 _REAL: Final = "live"
+#: Modules whose tests fork, send signals or open terminals as POSIX has them; elsewhere they are left out.
+_POSIX: Final = (
+    "lab/test_comparison.py",
+    "lab/test_series.py",
+    "lab/test_simulation.py",
+    "lab/test_staying.py",
+    "lab/test_where_teams_sit.py",
+    "lab/test_worker_process.py",
+    "sdk/test_service_output.py",
+)
+collect_ignore = [] if hasattr(os, "fork") else list(_POSIX)
 
 # The same examples on every run, and no limit to their time: a busy machine fails no test.
 hypothesis.settings.register_profile(

@@ -26,6 +26,11 @@ from salvo.programs import linux
 
 #: How long a command may take, as a guard against one that never ends.
 _MAX_SECONDS: Final = 60
+#: Signals that commands handle, as far as the system has them.
+_HANDLED: Final = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM") if hasattr(signal, name)
+]
+_HAS_ALARM: Final = hasattr(signal, "SIGALRM")
 
 
 def run(
@@ -59,18 +64,18 @@ def _exit_code(arguments: list[str]) -> int:
 @contextmanager
 def _process_state_restored() -> Iterator[None]:
     """Put back what a command changes of its process: who hears signals, and where the log goes."""
-    received = {
-        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
-    }
+    received = {number: signal.getsignal(number) for number in _HANDLED}
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()  # else the command leaves the log to pytest
-    signal.signal(signal.SIGALRM, _give_up)
-    signal.alarm(_MAX_SECONDS)
+    if _HAS_ALARM:
+        signal.signal(signal.SIGALRM, _give_up)
+        signal.alarm(_MAX_SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
+        if _HAS_ALARM:
+            signal.alarm(0)
         root.handlers[:] = handlers
         root.setLevel(level)
         for number, handler in received.items():

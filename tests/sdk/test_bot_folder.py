@@ -128,7 +128,18 @@ def _pool(how: str) -> str:
 
 @pytest.mark.parametrize("beside", [_package, _with_init, _compiled, _linked])
 @pytest.mark.parametrize(
-    "code", [LATE, AT_ONCE, BY_NAME, IN_A_THREAD, WHILE_IT_IS_LOADED, AFTER_CHDIR, PICKLED, IN_A_FILE, _pool("fork")]
+    "code",
+    [
+        LATE,
+        AT_ONCE,
+        BY_NAME,
+        IN_A_THREAD,
+        WHILE_IT_IS_LOADED,
+        AFTER_CHDIR,
+        PICKLED,
+        IN_A_FILE,
+        *([_pool("fork")] if hasattr(os, "fork") else []),
+    ],
 )
 def test_each_bot_uses_the_helper_modules_in_its_own_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: Callable[[Path], None], code: str

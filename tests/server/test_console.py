@@ -216,7 +216,11 @@ def test_a_table_that_stands_needs_the_host_but_not_in_a_break(hall: Hall) -> No
         ),
         (replace(CUP, phase=Phase.BETWEEN, began=3), "Cup: round 2 of 5 is over, the next one follows at once", None),
         (replace(CUP, last=2), "Cup: round 2 of 5, the last one", []),
-        (replace(CUP, silent=True), "Cup: round 2 of 5, all its games: about 40 minutes left", ["Open all tables", "Good night"]),
+        (
+            replace(CUP, silent=True),
+            "Cup: round 2 of 5, all its games: about 40 minutes left",
+            ["Open all tables", "Good night"],
+        ),
         (
             replace(CUP, over=True, phase=Phase.FINAL),
             "Cup is over: podium until you decide",
