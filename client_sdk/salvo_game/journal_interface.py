@@ -11,11 +11,15 @@ The server implements it on SQLite and PostgreSQL, and adds its reader as a plug
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
 
 from salvo import messages as m
 from salvo.errors import SalvoError
+
+#: Messages remembered to tell a re-delivery from a replay; MQTT re-delivers within seconds.
+MAX_RECENT: Final = 4096
 
 
 class JournalError(SalvoError):
@@ -128,6 +132,20 @@ class GameClosed(NamedTuple):
     game: int
 
 
+class GameFiled(NamedTuple):
+    """A game's transcript and proof are written: its steps are deleted, but not what they have burned.
+
+    Nothing happens while its result is not stored, or the broker may not have received its last step.
+
+    Attributes:
+        game: its ``id``; that of no table's latest game.
+        file: the path of the transcript.
+    """
+
+    game: int
+    file: str
+
+
 class GameConcluded(NamedTuple):
     """A game came to its result, with the step that is committed beside it (SALVO-STAND-1)."""
 
@@ -179,6 +197,7 @@ Record: TypeAlias = (
     | TeamAdmitted
     | KeyLearned
     | GameClosed
+    | GameFiled
     | GameConcluded
     | ResultAnnulled
     | EveningChanged
@@ -220,10 +239,11 @@ class Saved(NamedTuple):
         last_step: the highest id of a step; 0 if there is none.
         sent_through: the last step all of whose announcements the broker has acknowledged.
         ended: whether the last server shut down cleanly.
-        burned: the digests burned in all games, the oldest first.
+        burned: the digests burned with the latest stored steps, ``MAX_RECENT`` at most, the oldest first.
         former: games before those, of which the broker may not have received the last steps, the oldest first.
         behind: why more may have been announced than the journal has; empty where it has everything.
         evening: what is on, as JSON; empty where no server has run yet.
+        burned_before: the digests of the nonces burned in all games, any number in one piece.
     """
 
     games: Sequence[SavedGame]
@@ -235,6 +255,7 @@ class Saved(NamedTuple):
     former: Sequence[SavedGame] = ()
     behind: str = ""
     evening: str = ""
+    burned_before: Sequence[bytes] = ()
 
 
 class Holding(NamedTuple):
@@ -341,6 +362,8 @@ class JournalWrapper(Journal):
 class JournalReader(ABC):
     """The games of a journal, read while a server may be writing it.
 
+    Of a game that is filed (:class:`GameFiled`), it has the opening, the number of steps, and the transcript's path.
+
     Attributes:
         name: where it is, without any password.
     """
@@ -364,7 +387,14 @@ class JournalReader(ABC):
 
     @abstractmethod
     def saved(self, game: GameOpened) -> SavedGame:
-        """Return a game as it can be executed again; the teams' secrets are not part of it."""
+        """Return a game as it can be executed again, without steps if it is filed.
+
+        The teams' secrets are not part of it.
+        """
+
+    @abstractmethod
+    def files(self) -> Mapping[int, Path]:
+        """Return the transcripts of the games that are filed, by the game's ``id``."""
 
     @abstractmethod
     def evening(self) -> m.EveningShown:

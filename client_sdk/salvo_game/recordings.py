@@ -162,15 +162,19 @@ class Recording:
         name: where it comes from.
     """
 
-    def __init__(self, name: str, read: Callable[[], _Source], opened: GameOpened | None = None) -> None:
+    def __init__(
+        self, name: str, read: Callable[[], _Source], opened: GameOpened | None = None, steps: int = 0
+    ) -> None:
         """Prepare; every question reads the record again, which may still be written to.
 
         Args:
             opened: what a journal says of the game, even if it cannot be executed.
+            steps: the same.
         """
         self.name = name
         self._read = read
         self._opened = opened
+        self._steps = steps
 
     def __len__(self) -> int:
         return 1
@@ -204,18 +208,21 @@ class Recording:
 
     def summaries(self) -> Iterator[RecordingSummary]:
         """Return the game in a line."""
-        source, opened = self._read(), self._opened
+        opened = self._opened
         try:
+            source = self._read()
             header, steps = source.execute()
             course = _course(steps)
-        except JournalError as error:
+        except SalvoError as error:
             if opened is None:
                 raise
-            yield RecordingSummary(opened.table, opened.number, opened.at, (), "corrupt", "", source.steps, str(error))
+            yield RecordingSummary(opened.table, opened.number, opened.at, (), "corrupt", "", self._steps, str(error))
             return
-        table, game = (header.rules.table, header.game) if opened is None else (opened.table, opened.number)
+        table, game, count = header.rules.table, header.game, source.steps
+        if opened is not None:
+            table, game, count = opened.table, opened.number, self._steps
         winner = " and ".join(course.winners)
-        yield RecordingSummary(table, game, source.at, course.players, course.state, winner, source.steps)
+        yield RecordingSummary(table, game, source.at, course.players, course.state, winner, count)
 
 
 def _course(steps: Iterable[Step]) -> RecordedCourse:
@@ -267,20 +274,23 @@ class JournalGames:
 
     def games(self) -> list[tuple[GameOpened, int, Recording]]:
         """Return every game with the number of its steps, the oldest first."""
-        return [(opened, steps, self._recording(opened)) for opened, steps in self._games]
+        return [(opened, steps, self._recording(opened, steps)) for opened, steps in self._games]
 
-    def _recording(self, opened: GameOpened) -> Recording:
+    def _recording(self, opened: GameOpened, steps: int) -> Recording:
         def read() -> _Source:
             game = self._reader.saved(opened)
+            file = None if game.steps else self._reader.files().get(opened.id)  # after: it may just have been filed
+            if file is not None:
+                return _transcript(file)._replace(at=opened.at)
             return _Source(len(game.steps), opened.at, lambda: repeat_game(game))
 
-        return Recording(f"{self.name}, game {opened.number}", read, opened)
+        return Recording(f"{self.name}, game {opened.number}", read, opened, steps)
 
     def _latest(self) -> Recording:
-        played = [opened for opened, steps in self._games if steps]
+        played = [(opened, steps) for opened, steps in self._games if steps]
         if not played:
             raise JournalError("no_such_game", f"{self.name} has no game in which anything happened")
-        return self._recording(played[-1])
+        return self._recording(*played[-1])
 
     def executed(self) -> tuple[str, Header, Iterable[Step]]:
         """Return the latest game in which anything happened, as :meth:`Recording.executed` does."""

@@ -80,7 +80,7 @@ def open_service(
     inbox = Inbox(play, senders, gate, admission, refusals, talk, reports, resends, sync)
     gate.on_forged = inbox.note_forged
 
-    gate.burn(saved.burned)
+    gate.burn(saved.burned, saved.burned_before)
     resumes = resume == "always" or (resume == "crash" and not saved.ended)
     if saved.behind and not saved.ended:  # a copy counts as ended, so that an operator who knows better may resume it
         resumes = False

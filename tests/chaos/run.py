@@ -42,14 +42,13 @@ from kit.ports import Port
 from kit.postgresql import PostgreSQL
 from kit.raw import ACCEPTED, Raw
 from salvo import messages as m
-from salvo.codec.steps import read_input
 from salvo.errors import SalvoError
 from salvo.fairness.proof import PROOF
 from salvo.net.mqtt import BrokerUrl
-from salvo_game.journal_interface import JournalError, SavedGame
+from salvo_game.journal_interface import GameOpened, JournalError
 from salvo_game.log_verification import verify_file
-from salvo_game.recovery import execute_step, open_table
-from salvo_game.transcript import check, no_status, read_transcript
+from salvo_game.recordings import JournalGames, Recording, open_recordings
+from salvo_game.transcript import check, read_transcript
 from salvo_server.storage.journal.database import DatabaseReader
 from salvo_server.storage.roster import Roster, RosterEntry
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
@@ -267,22 +266,22 @@ class Stage:
 
     def inspect(self) -> None:
         witnessed = self._witnessed()
-        reader = self._reader()
-        rows = reader.games()
-        last = {game.table: game.number for game, _ in rows}
-        for game, steps in rows:
+        recordings = open_recordings(self.journal)
+        assert isinstance(recordings, JournalGames)
+        rows = recordings.games()
+        last = {game.table: game.number for game, _, _ in rows}
+        for game, steps, recording in rows:
             if steps and game.number < last[game.table]:
-                self.inspect_game(reader.saved(game), witnessed)
+                self.inspect_game(game, recording, witnessed)
 
-    def inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
-        where = f"table {game.opened.table!r}, game {game.opened.number}"
-        table = open_table(game, no_status)
+    def inspect_game(
+        self, game: GameOpened, recording: Recording, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]
+    ) -> None:
+        where = f"table {game.table!r}, game {game.number}"
         fired: dict[tuple[str, int], list[list[Any]]] = defaultdict(list)
-        won = 0
-        for number, record in enumerate(game.steps, start=1):
-            command = read_input(record.text)
-            turn = table.referee.game.turn if table.referee.game else 0
-            step = execute_step(table, game, number, record)
+        won = turn = 0
+        for step in recording.executed()[2]:
+            command = step.command
             self.report.announcements += len(step.announcements)
             won += sum(isinstance(a, m.GameWon) for a in step.announcements)
             refused = [a for a in step.announcements if isinstance(a, m.CommandRefused)]
@@ -293,10 +292,11 @@ class Stage:
                 self.report.recovered += 1
             if isinstance(command, m.Fire) and any(isinstance(a, m.ShotLanded) for a in step.announcements):
                 fired[command.player, turn].append([command.target, command.x, command.y])
+            turn = max([turn, *(a.turn for a in step.announcements if isinstance(a, m.TurnBegan))])
         if won != 1:
             self.report.wrong.append(f"{where}: won {won} times")
         for (player, turn), shots in fired.items():
-            chosen = witnessed[game.opened.table, player, game.opened.number, turn]
+            chosen = witnessed[game.table, player, game.number, turn]
             self._compare(f"{where}, turn {turn}, {player}", shots, chosen)
         self.report.games += 1
 
@@ -532,9 +532,11 @@ class RosterChaos(Chaos):
                 if "refused the connection" in line:
                     self.report.lose(REFUSALS_OF_RIGHT_PASSWORDS, f"{team.log.name}: {line}")
 
-    def inspect_game(self, game: SavedGame, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]) -> None:
-        super().inspect_game(game, witnessed)
-        stem = self.transcripts / f"{game.opened.table or DEFAULT_TABLE}-{game.opened.number}"
+    def inspect_game(
+        self, game: GameOpened, recording: Recording, witnessed: dict[tuple[str, str, int, int], list[list[Any]]]
+    ) -> None:
+        super().inspect_game(game, recording, witnessed)
+        stem = self.transcripts / f"{game.table or DEFAULT_TABLE}-{game.number}"
         try:
             check(read_transcript(stem.with_suffix(".jsonl.gz")))
             report = verify_file(stem.with_suffix(PROOF))

@@ -77,8 +77,8 @@ def serve(config: Path | None, **given: Any) -> None:
         return
     games_in_play: GamesInPlay | None = None
     if settings.transcripts is not None:
-        report.folder = TranscriptFolder(settings.transcripts, report.written, identity)
         journal = games_in_play = GamesInPlay(journal, report.evening_changed)
+        report.folder = TranscriptFolder(settings.transcripts, report.written, identity, games_in_play.file)
     tables: dict[str, bool] = {}
     for call in gateways:
         if call.table is not None:

@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, SignedLeave, SignedShot, SignedSkip
 from salvo.errors import WireError
 from salvo.seal import Blob
-from salvo_game.journal_interface import Proof
+from salvo_game.journal_interface import MAX_RECENT, Proof
 from salvo_game.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 from salvo_server.core.keyring import Found, KeyOwner, Keyring, KeyWorker, try_key
 from salvo_server.core.senders import Sender
@@ -34,10 +34,10 @@ from salvo_server.core.senders import Sender
 #: SALVO-FRESH-6. Messages that wait under one salt, and all those under salts that are not their team's first one:
 #: three seconds of derivations. What comes on top is refused at once.
 MAX_QUEUE_LENGTH: Final = 64
-#: Messages remembered to tell a re-delivery from a replay; MQTT re-delivers within seconds.
-MAX_RECENT: Final = 4096
 #: Messages turned away unopened that are remembered: about an hour of a heavy flood, 6 MB.
 MAX_TURNED_AWAY: Final = 65_536
+#: Of what stands for a nonce or a message.
+_MARK_BYTES: Final = 16
 _TOO_MANY_SALTS: Final = f"too many fresh salts; {DERIVATIONS}; keep to one salt"
 _TOO_MANY_REFUSED: Final = f"too many refused commands; {REFUSALS}"
 
@@ -133,8 +133,15 @@ class Authenticator:
         """How many messages wait for a derivation; from any thread."""
         return len(self._jobs)
 
-    def burn(self, proofs: Iterable[Proof]) -> None:
-        """Remember what was burned before a restart, the oldest first."""
+    def burn(self, proofs: Iterable[Proof], before: Iterable[bytes] = ()) -> None:
+        """Remember what was burned before a restart.
+
+        Args:
+            proofs: the latest, the oldest first.
+            before: digests of nonces alone, any number in one piece.
+        """
+        for nonces in before:
+            self._burned.update(nonces[at : at + _MARK_BYTES] for at in range(0, len(nonces), _MARK_BYTES))
         for nonce, message in proofs:
             self._burned.add(nonce)
             _remember(self._recent, message, MAX_RECENT)
@@ -312,7 +319,7 @@ def _mark(*parts: bytes) -> bytes:
     The parts are levels of a topic, which hold no NUL, and pieces of fixed length; only the last one may be of any
     length and content. So no two lists of parts look alike.
     """
-    return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+    return hashlib.blake2b(b"\0".join(parts), digest_size=_MARK_BYTES).digest()
 
 
 #: No ship has a name with a slash.

@@ -10,7 +10,7 @@ import gzip
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count, islice, takewhile
@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Final
 
 from salvo import messages as m
-from salvo.atomic_file import create_file, replace_file
+from salvo.atomic_file import create_file, replace_file, sync_folder
 from salvo.codec.announcements import EVENING
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
 from salvo.fairness.proof import PROOF, proof_path
 from salvo.table_step import Step
-from salvo_game.journal_interface import GameOpened, SavedGame, StepTaken
+from salvo_game.journal_interface import GameOpened, SavedGame
 from salvo_game.log import proof_lines
 from salvo_game.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 from salvo_server.storage.identity import Identity
@@ -54,13 +54,18 @@ class TranscriptFolder:
     """
 
     def __init__(
-        self, folder: Path, written: Callable[[GameOpened, Path], None], identity: Identity | None = None
+        self,
+        folder: Path,
+        written: Callable[[GameOpened, Path], None],
+        identity: Identity | None = None,
+        is_there: Callable[[GameOpened, Path], None] = lambda game, file: None,
     ) -> None:
         """Make the folder if there is none.
 
         Args:
             written: called on another thread with every game that was written, and its file.
             identity: signs the proofs; without one there are none.
+            is_there: called like that once all files of a game are there, durably, whoever has written them.
 
         Raises:
             TranscriptError: ``transcript_unwritable``.
@@ -72,6 +77,7 @@ class TranscriptFolder:
         self._folder = folder
         self._written = written
         self._identity = identity
+        self._is_there = is_there
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
         self._closing = threading.Event()
 
@@ -86,6 +92,8 @@ class TranscriptFolder:
 
     def complete(self, journal: str) -> Future[None]:
         """Write soon the games of a journal that are over and not here, or without their proof.
+
+        Games that are filed are left out, wherever their files are.
 
         Args:
             journal: a file's path or a database's URL.
@@ -102,27 +110,32 @@ class TranscriptFolder:
             reader = DatabaseReader(journal)
             self._write_evening(reader.evening())
             over = {(result.table, result.number) for result in reader.results()}
+            files = reader.files()
+            sync_folder(self._folder)  # a server that was killed may not have come to it
             for opened, _ in reader.games():
                 if self._closing.is_set():
                     return
-                if (opened.table, opened.number) not in over:
+                if (opened.table, opened.number) not in over or opened.id in files:
                     continue
-                if not self._has(opened, reader.steps):
-                    self._write(reader.saved(opened))
+                game = reader.saved(opened)
+                if (path := self._find(game)) is None:
+                    self._write(game)
+                else:
+                    self._is_there(opened, path)
                 for half in self._folder.glob(f".{_stem(opened)}.*"):  # which a server was writing when it was killed
                     half.unlink(missing_ok=True)
         except (SalvoError, OSError) as error:
             log.error("the games of %s that are not in %s were not written: %s", journal, self._folder, error)
 
-    def _has(self, game: GameOpened, steps_of: Callable[[GameOpened], Sequence[StepTaken]]) -> bool:
-        """Whether a game and its proof are here; another journal's may have its number."""
-        for path in self._names(_stem(game), _TRANSCRIPT):
+    def _find(self, game: SavedGame) -> Path | None:
+        """Return the file of a game that is here with its proof; another journal's may have its number."""
+        for path in self._names(_stem(game.opened), _TRANSCRIPT):
             if not path.exists():
-                return False
+                return None
             if path.is_file() and (self._identity is None or proof_path(path).is_file()):
                 end = _end(path)
-                if end is not None and any(step.check.hex() == end for step in steps_of(game)):
-                    return True
+                if end is not None and any(step.check.hex() == end for step in game.steps):
+                    return path
         raise AssertionError("there is a name without a file")
 
     def _write(self, game: SavedGame) -> None:
@@ -141,6 +154,7 @@ class TranscriptFolder:
             log.error("game %d was not written: %s", game.opened.number, error)
             return
         self._written(game.opened, path)
+        self._is_there(game.opened, path)
 
     def _write_evening(self, evening: m.EveningShown) -> None:
         earlier = read_evening(self._folder)

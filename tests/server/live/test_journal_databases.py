@@ -23,6 +23,7 @@ from salvo import messages as m
 from salvo_game.journal_interface import (
     GameClosed,
     GameConcluded,
+    GameFiled,
     GameOpened,
     Holding,
     JournalError,
@@ -90,6 +91,16 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     assert [(team.name, team.secret) for team in again.load().games[0].teams] == [("bob", "two")]
     again.commit([GameClosed(2)])
     assert again.load().games[0].teams == []
+    again.commit([step(5)])
+    before = again.load()
+    again.commit([GameFiled(1, "/games/game-1.jsonl.gz"), Progress(sent_through=5)])
+    reader, saved = DatabaseReader(postgresql.url), again.load()
+    assert (reader.games()[0], reader.files()) == ((OPENED, 5), {1: Path("/games/game-1.jsonl.gz")})
+    assert reader.saved(OPENED).steps == []
+    assert b"".join(saved.burned_before) == b"".join(before.burned_before)
+    assert (len(b"".join(saved.burned_before)), saved.last_step) == (16 * 5, 5)
+    start_again(postgresql, again, postgresql.url)
+    again.commit([Progress(ended=False)])  # its last step is deleted, and not lost
     again.close()
 
 

@@ -20,10 +20,12 @@ from salvo.errors import MissingExtra, WireError
 from salvo.net.addresses import MAX_PORT, check_host
 from salvo.user_folders import private_folder
 from salvo_game.journal_interface import (
+    MAX_RECENT,
     Batch,
     EveningChanged,
     GameClosed,
     GameConcluded,
+    GameFiled,
     GameOpened,
     Holding,
     Journal,
@@ -63,6 +65,7 @@ try:
         HEAD,
         MIGRATIONS,
         VERSION_TABLE,
+        filed,
         games,
         keys,
         progress,
@@ -282,7 +285,7 @@ class DatabaseJournal(Journal):
 
     def _check_last_step(self) -> None:
         """Make sure that a database that has started again has what it confirmed (``synchronous_commit = off``)."""
-        last = self._connection.scalar(sql.select(sql.func.max(steps.c.id))) or 0
+        last = self._find_last_step()
         self._connection.commit()
         if last < self._last_step:
             text = f"{self.name} has lost its last {self._last_step - last} steps; start the server again"
@@ -323,6 +326,17 @@ class DatabaseJournal(Journal):
         for kind, statement, row in _WRITTEN:
             if kind in records:
                 self._execute(statement, [row(record, self.vault.seal) for record in records[kind]])
+        for record in records[GameFiled]:
+            assert isinstance(record, GameFiled)
+            self._file(record)
+
+    def _file(self, game: GameFiled) -> None:
+        """Keep of a game's steps what they have burned; of a game that is filed, there are none."""
+        taken = self._execute(_STEPS_TO_FILE, (game.game,) * 3).all()
+        if taken:
+            nonces = b"".join(step.nonce for step in taken if step.nonce is not None)
+            self._execute(_insert(filed), (*game, len(taken), taken[-1].id, nonces))
+            self._execute("DELETE FROM steps WHERE game = ?", (game.game,))
 
     def _execute(self, statement: str, rows: tuple[Any, ...] | list[tuple[Any, ...]]) -> sql.CursorResult[Any]:
         """Execute a statement as plain text, which takes a third of the time of a compiled one."""
@@ -354,24 +368,24 @@ class DatabaseJournal(Journal):
             saved = Saved(
                 games=self._games(opened),
                 last_game=read(sql.select(sql.func.max(games.c.id))).scalar() or 0,
-                last_step=read(sql.select(sql.func.max(steps.c.id))).scalar() or 0,
+                last_step=self._find_last_step(),
                 sent_through=sent_through,
                 ended=ended,
-                burned=iter(self._burned()),
+                burned=reversed([Proof(*row) for row in read(_RECENT)]),
                 former=[game._replace(next_game=_next(self._connection, game.opened)) for game in before],
                 behind=why_behind(relied_on, self._present, ended=ended),
                 evening=evening,
+                burned_before=[b"".join(read(_NONCES).scalars()), *read(sql.select(filed.c.nonces)).scalars()],
             )
             self._connection.commit()
             assert self._locks is not None
             self._locks.lease()  # not before: to read a long journal may take longer
             return saved
 
-    def _burned(self) -> list[Proof]:
-        rows = self._connection.execute(
-            sql.select(steps.c.nonce, steps.c.message).where(steps.c.nonce.is_not(None)).order_by(steps.c.id)
-        )
-        return [Proof(*row) for row in rows]
+    def _find_last_step(self) -> int:
+        """Return the highest id of a step that is or was stored; 0 if there is none."""
+        last = (self._connection.scalar(sql.select(sql.func.max(each))) for each in (steps.c.id, filed.c.last_step))
+        return max(each or 0 for each in last)
 
     def _games(self, opened: Sequence[GameOpened]) -> list[SavedGame]:
         taken: dict[int, list[StepTaken]] = defaultdict(list)
@@ -447,7 +461,8 @@ class DatabaseReader(JournalReader):
         former one is no game.
         """
         counted = sql.select(steps.c.game, sql.func.count().label("steps")).group_by(steps.c.game).subquery()
-        query = sql.select(games, counted.c.steps).outerjoin(counted, counted.c.game == games.c.id)
+        known = sql.func.coalesce(counted.c.steps, filed.c.steps).label("steps")
+        query = sql.select(games, known).outerjoin(counted, counted.c.game == games.c.id).outerjoin(filed)
         with explained(self.name), self._engine.connect() as connection:
             rows = connection.execute(query.order_by(games.c.id)).all()
         latest = {(row.table_name, row.number): row.id for row in rows}
@@ -468,8 +483,13 @@ class DatabaseReader(JournalReader):
             rows = connection.execute(sql.select(steps).where(steps.c.game == game.id).order_by(steps.c.id)).all()
         return [StepTaken(row.id, row.game, row.at, row.input, row.check) for row in rows]
 
+    def files(self) -> dict[int, Path]:
+        """Return the transcripts of the games that are filed, by the game's ``id``."""
+        with explained(self.name), self._engine.connect() as connection:
+            return {row.game: Path(row.file) for row in connection.execute(sql.select(filed.c.game, filed.c.file))}
+
     def saved(self, game: GameOpened) -> SavedGame:
-        """Return a game as it can be executed again; the teams' secrets are not part of it."""
+        """Return a game as it can be executed again, without steps if it is filed."""
         taken = self.steps(game)  # first: a server that runs may forget the game between the two
         with explained(self.name), self._engine.connect() as connection:
             return SavedGame(game, taken, (), _next(connection, game))
@@ -628,12 +648,19 @@ _WRITTEN: Final[tuple[tuple[type[Record], str, Callable[[Any, _Seal], tuple[Any,
     ),
     (EveningChanged, "UPDATE progress SET evening = ?", lambda changed, seal: changed),
 )
+#: The steps of a game that is over, if the broker has received the last one.
+_STEPS_TO_FILE: Final = (
+    "SELECT id, nonce FROM steps WHERE game = ? AND EXISTS (SELECT game FROM results WHERE game = ?) AND "
+    "(SELECT sent_through FROM progress) >= (SELECT max(id) FROM steps WHERE game = ?) ORDER BY id"
+)
 _UPDATE_PROGRESS: Final = (
     "UPDATE progress SET sent_through = coalesce(?, sent_through), ended = coalesce(?, ended), relied_on = ? "
     "WHERE epoch = ?"
 )
 _NEXT_EPOCH = sql.update(progress).values(epoch=progress.c.epoch + 1)
 _EPOCH = sql.select(progress.c.epoch)
+_NONCES = sql.select(steps.c.nonce).where(steps.c.nonce.is_not(None))
+_RECENT = _NONCES.add_columns(steps.c.message).order_by(steps.c.id.desc()).limit(MAX_RECENT)
 
 
 def _inode(path: str) -> tuple[int, int] | None:

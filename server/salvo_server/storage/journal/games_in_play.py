@@ -5,11 +5,15 @@ What is written about a game is taken from here, so that it is the same whatever
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
 
 from salvo_game.journal_interface import (
     Batch,
     EveningChanged,
+    GameFiled,
     GameOpened,
     Journal,
     JournalWrapper,
@@ -20,7 +24,11 @@ from salvo_game.journal_interface import (
 
 
 class GamesInPlay(JournalWrapper):
-    """Another journal, and the two latest games of every table: the one in play, and the one that may be read still."""
+    """Another journal, and the two latest games of every table: the one in play, and the one that may be read still.
+
+    Of the games before those, the journal lets go as soon as their files are there, one with a commit: whatever it has
+    of a long evening is deleted while the contest goes on, and does not delay it.
+    """
 
     def __init__(self, journal: Journal, evening_changed: Callable[[], None] = lambda: None) -> None:
         """Keep the games of a journal.
@@ -32,6 +40,13 @@ class GamesInPlay(JournalWrapper):
         self._evening_changed = evening_changed
         self._latest: dict[str, list[GameOpened]] = {}
         self._steps: dict[int, list[StepTaken]] = {}
+        self._handed: SimpleQueue[GameFiled] = SimpleQueue()
+        self._written: dict[int, GameFiled] = {}  # of the games that are kept
+        self._to_file: deque[GameFiled] = deque()
+
+    def file(self, game: GameOpened, transcript: Path) -> None:
+        """Let a later commit file a game, whose transcript and proof are written; from any thread."""
+        self._handed.put(GameFiled(game.id, str(transcript.absolute())))
 
     def game(self, table: str, number: int) -> SavedGame:
         """Return what is durable of one of a table's two latest games, without its secrets."""
@@ -45,7 +60,11 @@ class GamesInPlay(JournalWrapper):
 
     def commit(self, batch: Batch) -> None:
         """Make a batch durable, and keep what it has of the games."""
-        super().commit(batch)
+        self._take_written()
+        filed = [self._to_file[0]] if self._to_file else []
+        super().commit([*batch, *filed])
+        if filed:
+            self._to_file.popleft()
         for record in batch:
             match record:
                 case GameOpened():
@@ -71,5 +90,15 @@ class GamesInPlay(JournalWrapper):
         for game in games:
             if game not in others:
                 del self._steps[game.id]
+                if (written := self._written.pop(game.id, None)) is not None:
+                    self._to_file.append(written)
         self._latest[opened.table] = [*others, opened]
         self._steps[opened.id] = []
+
+    def _take_written(self) -> None:
+        while not self._handed.empty():
+            game = self._handed.get()
+            if game.game in self._steps:
+                self._written[game.game] = game
+            else:
+                self._to_file.append(game)

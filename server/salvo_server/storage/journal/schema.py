@@ -59,6 +59,17 @@ steps = Table(
     Column("message", LargeBinary(16)),
 )
 
+#: Games whose steps are deleted, since ``file`` has them: how many they were, the last one, and their nonces' digests.
+filed = Table(
+    "filed",
+    metadata,
+    Column("game", _Number, ForeignKey("games.id"), primary_key=True, autoincrement=False),
+    Column("file", Text, nullable=False),
+    Column("steps", Integer, nullable=False),
+    Column("last_step", _Number, nullable=False),
+    Column("nonces", LargeBinary, nullable=False),
+)
+
 #: The teams' secrets, encrypted.
 teams = Table(
     "teams",

@@ -1,4 +1,4 @@
-"""The first schema: games, steps, results, the teams' sealed secrets, and how far the broker has acknowledged."""
+"""The first schema: games, steps, files, results, the teams' sealed secrets, what the broker has acknowledged."""
 
 import sqlalchemy as sql
 from alembic import op
@@ -39,6 +39,14 @@ def upgrade() -> None:
         sql.Column("check", sql.LargeBinary(16), nullable=False),
         sql.Column("nonce", sql.LargeBinary(16)),
         sql.Column("message", sql.LargeBinary(16)),
+    )
+    op.create_table(
+        "filed",
+        sql.Column("game", _NUMBER, sql.ForeignKey("games.id"), primary_key=True, autoincrement=False),
+        sql.Column("file", sql.Text, nullable=False),
+        sql.Column("steps", sql.Integer, nullable=False),
+        sql.Column("last_step", _NUMBER, nullable=False),
+        sql.Column("nonces", sql.LargeBinary, nullable=False),
     )
     op.create_table(
         "teams",
