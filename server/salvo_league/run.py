@@ -12,6 +12,7 @@ from salvo_lab.series.record import SeriesRecord
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.director import Director, Store
 from salvo_league.spectators import league_shown
+from salvo_server.core.clock import epoch_clock
 
 #: How often it looks at the tables when nothing is heard.
 _LOOK_SECONDS: Final = 0.25
@@ -37,9 +38,10 @@ def play_league(
         SeriesError: ``bad_results``: the record cannot be written.
         ConnectionLost: the broker refuses this client, or another program runs as this host.
     """
+    clock_ms = epoch_clock()  # of a ladder that is open for an hour; the machine's may be set meanwhile
     while not director.over:
         views = cells.look(_LOOK_SECONDS)
-        for output in director.step(time.monotonic(), time.time(), views):
+        for output in director.step(time.monotonic(), clock_ms() / 1000, views):
             if isinstance(output, Store):
                 record.add([output.line])
                 report(output.line)
@@ -50,7 +52,7 @@ def play_league(
             director.book,
             director.host,
             director.rules,
-            time.time(),
+            clock_ms() / 1000,
             director.teams,
             begins=director.begins,
             over=director.over,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import time
 
+import pytest
+
+from kit.waiting import until
 from salvo_watch.web.chunks import IDLE_SECONDS, MAX_CHUNKS, Chunks
 
 
@@ -45,6 +50,26 @@ def test_the_names_of_chunks_increase_though_the_clock_is_set_back() -> None:
     found = names(chunks)
     assert found == sorted(set(found))
     assert sum(len(json.loads(chunks.chunk(name) or b"")) for name in found) == 5
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_chunks_go_on_when_somebody_sets_the_wall_clock(hours: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The story: an hour back, the head stood still for an hour, and one chunk gathered 20 MB."""
+    moved, true_ns = 0, time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: true_ns() + moved)
+    monkeypatch.setattr(time, "time", lambda: (true_ns() + moved) / 1e9)
+    spec = importlib.util.find_spec(Chunks.__module__)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)  # which may take the clock as it is now
+    chunks = module.Chunks()
+    chunks.head()
+    chunks.add(b"0")
+    moved = hours * 3_600 * 10**9
+    assert chunks.followed
+    [name] = until(lambda: names(chunks))
+    assert name == pytest.approx(true_ns() / 1e9, abs=60)
 
 
 def test_the_newest_chunks_are_stored_and_older_ones_are_gone() -> None:

@@ -7,9 +7,10 @@ second. What a chunk has was on the streams before, so it shows nothing earlier 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Final
+
+from salvo_server.core.clock import epoch_clock
 
 #: A head and a chunk, as a cache in front may store them.
 HEAD_CACHE: Final = "public, max-age=1"
@@ -18,16 +19,22 @@ CHUNK_CACHE: Final = "public, max-age=31536000, immutable"
 MAX_CHUNKS: Final = 10
 #: Without a request for the head for so long, nobody follows, and no pictures are made.
 IDLE_SECONDS: Final = 10.0
+_clock_ms = epoch_clock()
+
+
+def _clock() -> float:
+    return _clock_ms() / 1000
 
 
 class Chunks:
     """The last seconds of one stream."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Callable[[], float] = _clock) -> None:
         """Begin without a chunk.
 
         Args:
-            clock: the time in seconds since 1970; a restart of the server must not use a name again.
+            clock: the time in seconds since 1970, for a restart of the server must not use a name again; it never
+                jumps, or a chunk would gather the pictures of an hour.
         """
         self._clock = clock
         self._chunks: dict[int, bytes] = {}

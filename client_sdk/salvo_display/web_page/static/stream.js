@@ -11,7 +11,7 @@ export function follow(address, take, lost) {
   let away = 0;
 
   const fine = () => {
-    heard = Date.now();
+    heard = performance.now();
     clearTimeout(away);
     away = 0;
     lost(false);
@@ -24,7 +24,7 @@ export function follow(address, take, lost) {
   };
   function connect() {
     source?.close();
-    heard = Date.now();
+    heard = performance.now();
     source = new EventSource(address);
     source.onmessage = (event) => {
       fine();
@@ -35,7 +35,7 @@ export function follow(address, take, lost) {
   }
   // A network that is gone ends no connection by itself.
   const watch = setInterval(() => {
-    if (Date.now() - heard < SILENT_MS) return;
+    if (performance.now() - heard < SILENT_MS) return;
     lost(true);
     connect();
   }, 1000);

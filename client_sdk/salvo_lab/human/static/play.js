@@ -28,7 +28,7 @@ function show(next) {
   const held = document.activeElement;
   picture = next;
   if (before?.about[0] !== next.about[0]) chosen = 0;
-  ends = next.left_ms === null ? 0 : Date.now() + next.left_ms;
+  ends = next.left_ms === null ? 0 : performance.now() + next.left_ms;
   const { mode, setup } = next;
   document.title = `${plain(next.title)} - Salvo`;
   say(find("title"), plain(next.title));
@@ -275,7 +275,7 @@ function sounds(before, next) {
 let warned = 0;
 function tick() {
   const clock = find("clock");
-  const seconds = ends ? Math.max(0, Math.round((ends - Date.now()) / 1000)) : 0;
+  const seconds = ends ? Math.max(0, Math.round((ends - performance.now()) / 1000)) : 0;
   clock.hidden = !ends && !picture.turn;
   say(clock, [plain(picture.turn), ends ? `${seconds} s left` : ""].filter(Boolean).join(", "));
   clock.classList.toggle("short", Boolean(ends) && seconds <= 10);

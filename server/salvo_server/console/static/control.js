@@ -15,7 +15,7 @@ let ahead = 0; // how much later the server's clock is than this page's
 
 function show(next) {
   picture = next;
-  ahead = next.now - Date.now();
+  ahead = next.now - performance.now();
   say(find("about"), plain(next.about));
   find("needs").hidden = !next.needs.length;
   fill(find("needs").querySelector("ul"), JSON.stringify(next.needs), () => next.needs.map(aNeed));
@@ -138,7 +138,7 @@ find("cancel").addEventListener("click", () => choose(null));
 addEventListener("keydown", ({ key }) => key === "Escape" && chosen && choose(null));
 
 function tick() {
-  const now = Date.now() + ahead;
+  const now = performance.now() + ahead;
   for (const line of document.querySelectorAll("[data-ends]")) {
     const { ends } = line.dataset;
     say(line, ends ? `${Math.max(0, Math.round((ends - now) / 1000))} s left for this turn` : "");
