@@ -21,11 +21,12 @@ SPECTATORS ?= 500
 PACE ?= 0.8
 TIMES ?= 30
 BOARDS ?= 10000
+GAMES ?= 2000
 
 # Every process that a test starts would compile all of the code again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check pytest types compiled slow bench numbers load simulate chaos failover fuzz mutants compose-test annexes pictures docs dist wheel-test format contract clean
+.PHONY: demo test check pytest types compiled slow bench numbers load simulate chaos failover soak fuzz mutants compose-test annexes pictures docs dist wheel-test format contract clean
 
 demo: $(DEMO)            ## four bots play a whole game on a real broker
 	@$(BIN)/salvo demo
@@ -93,6 +94,10 @@ failover: $(READY)       ## a server killed, frozen, cut off, TIMES each, beside
 	$(BIN)/python tests/failover/run.py --times $(TIMES)
 	$(BIN)/python tests/failover/run.py --times $(TIMES) --journal sqlite
 	$(BIN)/python tests/failover/laboratory.py
+
+soak: $(READY)           ## GAMES at ten tables on either broker, with teams that come and go: what all processes hold meanwhile, in build/soak (an hour each)
+	$(BIN)/python tests/soak/run.py --games $(GAMES)
+	$(BIN)/python tests/soak/run.py --games $(GAMES) --broker embedded
 
 fuzz: $(READY)           ## RUNS inputs on the border parsers, guided by coverage (a million take about ten minutes)
 	$(BIN)/pip install --quiet -e '.[fuzz]'

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -137,7 +137,7 @@ class LeagueStage:
 
     # --- starting and ending --------------------------------------------------------------------------------------
 
-    def __enter__(self) -> LeagueStage:
+    def __enter__(self) -> Self:
         self._start_broker()
         self.server.start()
         for name, secret in {**self.secrets, HOST: self.host_secret}.items():
