@@ -224,6 +224,12 @@ class Room:
                         speaker.publish(topic, payload, retain=retained)
             assert speaker.flush(_SECONDS)
 
+    def on(self, teams: Sequence[str], table: str) -> None:
+        """Publish a game of these teams that has been going on for a while, with its log."""
+        header, steps = played(tuple(teams))
+        self.say(*opened(), *announced(header, steps, part=0.7), table=table)
+        self.log(replace(header, rules=replace(header.rules, table=table)), steps[: round(0.5 * len(steps))])
+
     def log(self, header: Header, steps: Sequence[Step]) -> None:
         """Publish the signed log of a game at its table."""
         log = TableLog(header, Identity(bytes(32)))
@@ -407,6 +413,9 @@ def pause(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
     acted = m.HostActed("desk", HostAction.PAUSE, everywhere=True, paused=True)
     room.say(*opened(), league(names, Phase.BREAK, resumes=Phase.ROUND), acted)
     room.say(m.HostActed("desk", HostAction.ANNOUNCE, text=WORDS, everywhere=True, paused=True))
+    for match in league(names, Phase.ROUND).matches:
+        if len(match.teams) > 1:
+            room.on(match.teams, match.table or "")
     return [Page("hall", at(front.url, f"{says('Break')} && {says(WORDS)}"))]
 
 
@@ -421,7 +430,7 @@ def a_round(stack: contextlib.ExitStack, names: Sequence[str], games: Path | Non
     room.log(*played_at("t1", names[-4:]))
     matches = [match.teams for match in league(names, Phase.ROUND).matches if len(match.teams) > 1]
     for number, teams in enumerate(matches, start=1):
-        room.say(*opened(), *announced(*played(teams), part=0.7), table=f"t{number}")
+        room.on(teams, f"t{number}")
     own_page = f"{front.url}?team={names[0]}"
 
     def show(window: Browser) -> None:

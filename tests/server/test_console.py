@@ -207,7 +207,7 @@ def test_a_table_that_stands_needs_the_host_but_not_in_a_break(hall: Hall) -> No
             "Cup: before the first round",
             ["Start the round now", "End after this round"],
         ),
-        (CUP, "Cup: round 2 of 5, all its games: about 40 minutes left", ["End after this round"]),
+        (CUP, "Cup: round 2 of 5; all rounds: about 40 minutes left", ["End after this round"]),
         (BREAK, "break, in round 2 of 5 of Cup", ["End after this round"]),
         (
             replace(CUP, phase=Phase.BETWEEN, left=None),
@@ -218,7 +218,7 @@ def test_a_table_that_stands_needs_the_host_but_not_in_a_break(hall: Hall) -> No
         (replace(CUP, last=2), "Cup: round 2 of 5, the last one", []),
         (
             replace(CUP, silent=True),
-            "Cup: round 2 of 5, all its games: about 40 minutes left",
+            "Cup: round 2 of 5; all rounds: about 40 minutes left",
             ["Open all tables", "Good night"],
         ),
         (

@@ -127,7 +127,7 @@ def offers_everywhere(evening: m.EveningShown, tables: Iterable[TableState]) -> 
     )
     announce = Offer.of(HostAction.ANNOUNCE, "Announce", "Everybody reads it, at all tables and in the hall.")
     extend = Offer.of(HostAction.EXTEND, "More time", "Give each turn, lobby and result that many seconds more.")
-    where = "its game and of the league" if evening.league_runs else "its game"
+    where = "its game and of the league, for good" if evening.league_runs else "its game"
     means = f"Take {{team}} out of {where}. A game that is on counts as a defeat, with the end of the present turn."
     remove = Offer.of(HostAction.REMOVE, "Take a team out", means)
     return [pause, announce, extend, *_phase_offers(evening, tables), remove]

@@ -570,7 +570,9 @@ class Relay:
             }
             for table in self._shown()
         ]
-        return {"tables": tables, "trouble": "" if self.reached else "broker"}
+        leagues = [source.evening.newest for source in self._sources.values() if source.evening.newest.league_runs]
+        round_ = next((f"Round {each.round} of {each.rounds}" for each in leagues if each.round and each.rounds), "")
+        return {"tables": tables, "round": round_, "trouble": "" if self.reached else "broker"}
 
     def _shown(self) -> list[Table]:
         tables = [table for table in self.tables.values() if table.screen.state]

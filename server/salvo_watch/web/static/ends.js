@@ -71,7 +71,7 @@ function openCard() {
     make("div", "who", make("ul", "winners", ...some(teams, (team) => whole("li", team))), make("h1", "wins", won.at(-1)), make("p", "where", `Game ${picture.game}${at ? ` at table ${plain(at)}` : ""}${inRound(picture)}`), make("p", "why", ...pieces(reason(picture)))),
     make("div", "how", ...still(), ...(again.querySelector("a") ? [Object.assign(again.cloneNode(true), { id: "", hidden: false })] : [])),
     make("ol", "others", ...(others.length > 1 ? some(others, (team) => whole("li", team, make("b", "place", String(team.place)))) : [])),
-    make("p", "next", ofEvening() ? nextWords() : "Next: the lobby of another game"),
+    make("p", "next", ofEvening() ? nextWords() : "Next: another game, once its teams are ready"),
   ]);
   show(end, true);
   fitEnd();

@@ -37,8 +37,8 @@ export function nextWords() {
   const last = rounds && round >= rounds;
   const what = last ? "the final table" : `round ${round + 1}${rounds ? ` of ${rounds}` : ""}`;
   const podium = left ? `. Podium ${phase === "break" ? `${left} after the break` : `in ${left}`}` : "";
-  if (phase === "between") return `Next: ${what}, once its tables are set${podium}. The first of a game gets a point, the last none`;
-  const missed = picture.league.tapes ? "" : ". They have no tapes: this page began after them";
+  if (phase === "between") return `Next: ${what}, in a moment${podium}. The first of a game gets a point, the last none`;
+  const missed = picture.league.tapes ? "" : ", without tapes, since this page has been away";
   return `Next: ${what}, when these games are over${missed}${podium}`;
 }
 

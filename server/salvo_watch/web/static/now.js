@@ -74,7 +74,7 @@ function tick() {
   show(find("clock"), ends !== null || standing !== "");
   find("clock").classList.toggle("late", standing !== "");
   if (!ends) say(find("left"), standing);
-  if (ends?.whole) say(find("clockword"), left ? "left to fire" : "time is up");
+  if (ends?.whole) say(find("clockword"), left ? "left to fire" : "time is up, the turn ends");
   if (ends) say(find("left"), left >= 60_000 ? `${Math.floor(left / 60_000)}:${String(Math.floor(left / 1000) % 60).padStart(2, "0")}` : `${Math.ceil(left / 1000)} s`);
   find("bar").style.transform = `scaleX(${ends?.whole ? Math.min(1, left / ends.whole) : 0})`;
 }

@@ -30,7 +30,7 @@ function move(by) {
 export function drawSide() {
   const { feed, chat, league } = picture;
   const standings = inTheMiddle() === "lobby" ? [] : league?.rows.length ? league.rows : picture.standings;
-  const of = league?.rows.length ? `${plain(league.name)}: points${league.behind ? " so far, more after the tapes" : ""}` : "This evening, all games";
+  const of = league?.rows.length ? `${plain(league.name)}: points${league.behind ? " so far, more after the tapes" : ""}` : "This evening: points of all games";
   say(find("standings").querySelector("h2"), of);
   fill(find("feed-list"), JSON.stringify(feed), () =>
     feed.map((item) => {

@@ -25,7 +25,7 @@ function draw() {
   if (wanted.length !== list.children.length || wanted.some((card, index) => card !== list.children[index])) list.replaceChildren(...wanted);
   list.dataset.few = tables.length <= FEW;
   const playing = tables.filter(({ state }) => state === "turn").length;
-  say(find("count"), tables.length ? `${counted(tables.length, "table")}, ${playing} playing${playing ? "; squares are ships afloat" : ""}` : "All tables");
+  say(find("count"), tables.length ? `${last.round ? `${last.round}: ` : ""}${counted(tables.length, "table")}, ${playing} playing${playing ? "; squares are ships afloat" : ""}` : "All tables");
   find("none").hidden = tables.length > 0;
   const words = trouble(last, away);
   say(find("trouble"), words);

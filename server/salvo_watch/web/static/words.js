@@ -160,7 +160,7 @@ export function progress(picture) {
   const { state, turn, players, rules, left, lead } = picture;
   if (state !== "turn") return [];
   const first = [...ranks(picture).values()].filter((rank) => rank === "1=").length;
-  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : first ? [`${first} share the lead`] : [];
+  const leads = lead ? [...joined(lead.first), ` ${lead.first.length > 1 ? "lead" : "leads"} by ${margin(picture)}`] : first ? [`${first} level on ships`] : [];
   const parts = turn ? [`turn ${turn.turn}`] : [];
   const ships = players.length * rules.fleet.length;
   if (rules.sinkings && ships) parts.push(`${ships - players.reduce((sum, { sunk, out }) => sum + (out ? rules.fleet.length : sunk.length), 0)} of ${ships} ships afloat`);
