@@ -361,7 +361,7 @@ class Outside:
         return self._start(words, self.environment_of(user) if user else None)
 
     def play_without_login(self, name: str) -> subprocess.Popen[str]:
-        client = ROOT / "examples" / "spec_client_40_lines.py"
+        client = ROOT / "examples" / "client.py"
         return self._start([PYTHON, str(client), "127.0.0.1", "1883", name, f"secret-of-{name}"])
 
     def _start(self, command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
@@ -821,7 +821,7 @@ def show_open(used: Engine, steps: Steps, folder: Path) -> None:
             go_up(used)
             wait_for("online", lambda: outside.health().startswith("online"))
             print("    " + outside.health().strip())
-        with steps.step("the client of 40 lines plays without a login, an explorer watches, a thief gets nothing"):
+        with steps.step("the client without the SDK plays without a login, an explorer watches, a thief gets nothing"):
             explorer = outside.listen()
             thief = outside.listen("", "/game/request_participation", "/players/+/fire", "/players/+/ships/+/place")
             assert explorer.stdout is not None

@@ -16,7 +16,7 @@ from salvo_lab.testing import check_bot
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
-BOTS = sorted(path.name for path in FOLDER.glob("*.py") if path.stem != "spec_client_40_lines")
+BOTS = sorted(path.name for path in FOLDER.glob("*.py") if path.stem != "client")
 
 
 def example(name: str) -> type[Bot]:

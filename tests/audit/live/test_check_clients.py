@@ -23,7 +23,7 @@ from salvo_audit.check.stage import Subject, WaitLimits
 from salvo_audit.commands.check import check as command_line
 
 ROOT: Final = Path(__file__).parents[3]
-FORTY_LINES: Final = ROOT / "examples" / "spec_client_40_lines.py"
+PLAIN_CLIENT: Final = ROOT / "examples" / "client.py"
 
 
 def _command(script: Path) -> tuple[str, ...]:
@@ -43,11 +43,11 @@ def _not_passed(outcomes: Sequence[CaseOutcome]) -> list[str]:
 @pytest.mark.long
 def test_check_distinguishes_right_and_wrong_clients_by_exit_code_and_files(tmp_path: Path) -> None:
     chosen = ["--case", "seal/long-secret", "--case", "turn/refused", "--html", str(tmp_path / "page.html")]
-    right = click.testing.CliRunner().invoke(command_line, [*chosen, "--", *_command(FORTY_LINES)])
+    right = click.testing.CliRunner().invoke(command_line, [*chosen, "--", *_command(PLAIN_CLIENT)])
     assert right.exit_code == 0, right.output
     assert "Passes what was tried" in (tmp_path / "page.html").read_text()
     wrong = tmp_path / "client.py"
-    wrong.write_text(FORTY_LINES.read_text().replace("secret.encode()", "secret[:32].encode()"))
+    wrong.write_text(PLAIN_CLIENT.read_text().replace("secret.encode()", "secret[:32].encode()"))
     result = click.testing.CliRunner().invoke(
         command_line, [*chosen, "--junit", str(tmp_path / "junit.xml"), "--json", "--", *_command(wrong)]
     )
@@ -72,7 +72,7 @@ import pathlib
 number = pathlib.Path({str(tmp_path / "number")!r})
 number.write_text(number.read_text() + "." if number.exists() else ".")
 """
-    text = FORTY_LINES.read_text()
+    text = PLAIN_CLIENT.read_text()
     assert "opslimit=2" in text
     text = text.replace("opslimit=2", "opslimit=2 if number.read_text().count('.') > 1 else 3")
     (tmp_path / "client.py").write_text(counts + text)
@@ -89,7 +89,7 @@ def _write(mutant: Mutant, folder: Path) -> tuple[str, ...]:
     if mutant.patch:
         script.write_text(f'{mutant.patch}\nfrom salvo.cli import main\nmain(["join", "{{url}}", "hunter"])\n')
         return sys.executable, "-c", script.read_text()
-    text = FORTY_LINES.read_text()
+    text = PLAIN_CLIENT.read_text()
     for old, new in mutant.edits:
         assert old in text
         text = text.replace(old, new)
@@ -109,14 +109,14 @@ def test_a_wrong_client_fails_the_case_about_its_mistake(mutant: Mutant, tmp_pat
 
 
 @pytest.mark.slow
-def test_the_forty_lines_pass_everything_when_they_play_on(tmp_path: Path) -> None:
+def test_the_client_without_the_sdk_passes_everything_when_it_plays_on(tmp_path: Path) -> None:
     right = Mutant("", "", "", "", (*PLAYS_ON, *FORGETS))
     assert _not_passed(_try(_write(right, tmp_path), "read/*", "end/*", "back/*")) == []
 
 
 @pytest.mark.slow
 def test_the_client_of_forty_lines_passes_every_case() -> None:
-    outcomes = _try(_command(FORTY_LINES))
+    outcomes = _try(_command(PLAIN_CLIENT))
     assert _not_passed(outcomes) == []
 
 

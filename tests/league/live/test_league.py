@@ -15,7 +15,7 @@ from kit.command_line import run
 from kit.processes import started
 from kit.programs import needs
 
-PLAIN = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
+PLAIN = Path(__file__).parents[3] / "examples/client.py"
 CUP = """\
 name = "cup"
 format = "swiss"

@@ -31,8 +31,8 @@ from salvo.player import Answer, Bot
 from salvo.view import View
 from salvo_server.contest import Contest
 
-TUTORIAL = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
-#: Runs it, and says when the broker has taken its subscription: what is retained comes right behind.
+TUTORIAL = Path(__file__).parents[3] / "examples/client.py"
+#: Runs it, and prints when the broker has acknowledged its subscription: retained messages follow at once.
 PROGRAM = f"""
 import runpy, sys
 import paho.mqtt.client as mqtt

@@ -64,9 +64,8 @@ def test_data_and_payload_and_a_session_salt_play_at_one_table(broker: Broker, s
 
 
 @pytest.mark.quick
-def test_the_forty_line_client_of_the_readme_plays(broker: Broker, start_server: StartServer) -> None:
-    path = Path(__file__).parents[3] / "examples/spec_client_40_lines.py"
-    assert len([line for line in path.read_text().splitlines() if line.strip()]) <= 46
+def test_the_client_of_the_guide_plays_without_the_sdk(broker: Broker, start_server: StartServer) -> None:
+    path = Path(__file__).parents[3] / "examples/client.py"
     command = [sys.executable, str(path), "127.0.0.1", str(broker.port)]
     with start_server(players=2), contextlib.ExitStack() as stack:
         processes = [

@@ -34,7 +34,7 @@ from salvo_server.settings import ServerSettings
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import SERVER_USER, Roster
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "spec_client_40_lines.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "client.py"
 TABLES = ("", "final")
 #: Any client: without a user, as our SDK and the specification's clients say theirs, and under the server's name.
 STRANGERS = {
@@ -167,7 +167,9 @@ def contest(folder: Path) -> Iterator[tuple[int, Contest]]:
 
 
 @needs("mosquitto")
-def test_the_client_of_40_lines_plays_a_whole_game_that_anybody_watches_and_nobody_overhears(tmp_path: Path) -> None:
+def test_the_client_without_the_sdk_plays_a_whole_game_that_anybody_watches_and_nobody_overhears(
+    tmp_path: Path,
+) -> None:
     with contest(tmp_path) as (port, running), contextlib.ExitStack() as stack:
         assert running.guarded
         explorer = stack.enter_context(Client(port, None, "explorer"))
@@ -184,7 +186,7 @@ def test_the_client_of_40_lines_plays_a_whole_game_that_anybody_watches_and_nobo
 
 
 def _play_to_the_end(port: int) -> set[str]:
-    """Let two clients of 40 lines play; return what they say at the end."""
+    """Let two clients without the SDK play; return what they print at the end."""
     command = [sys.executable, str(EXAMPLE), "127.0.0.1", str(port)]
     with contextlib.ExitStack() as stack:
         clients = [

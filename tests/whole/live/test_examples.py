@@ -12,7 +12,7 @@ from kit.brokers import Broker, StartServer
 from kit.processes import started
 
 FOLDER = Path(__file__).parents[3] / "examples"
-BOTS = sorted(path for path in FOLDER.glob("*.py") if path.stem != "spec_client_40_lines")
+BOTS = sorted(path for path in FOLDER.glob("*.py") if path.stem != "client")
 
 
 def test_all_examples_play_one_game_as_programs(broker: Broker, start_server: StartServer) -> None:

@@ -555,7 +555,7 @@ def test_a_journal_is_looked_at(folder: Path) -> None:
 
 def test_the_client_without_the_sdk_is_the_example_file() -> None:
     [printed] = [code for language, code in blocks(FIRST_CLIENT) if language == "python"]
-    assert (ROOT / "examples" / "spec_client_40_lines.py").read_text() == printed
+    assert (ROOT / "examples" / "client.py").read_text() == printed
 
 
 def test_the_guides_contest_is_the_file_that_its_command_writes(tmp_path: Path) -> None:
