@@ -1,7 +1,7 @@
-"""An async bot: asks several advisers at once and takes what most of them say before time is up.
+"""An async bot: it asks several advisers at once, and fires at the cells that most of them name in time.
 
-An adviser here is a coroutine of this file; yours may be an HTTP service or another process. The event loop is the same
-one for the whole game, so connections can be kept.
+Here an adviser is a coroutine of this file; yours may be an HTTP service or another process. One event loop runs for
+the whole game, so a connection may stay open between turns.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import salvo
 
-#: Of a turn's time, what may be spent on waiting. In the arena no clock runs and `view.seconds_left` is None.
+#: The share of a turn's time to wait for advice. In the arena no clock runs, and `view.seconds_left` is None.
 SHARE_OF_THE_TURN = 0.5
 
 
 async def diagonals(view: salvo.View) -> list[salvo.Shot]:
-    """Every third diagonal: no ship of three cells hides from them."""
-    await asyncio.sleep(0)  # where a real one would wait for an answer
+    """Every third diagonal, which meets every ship of three cells."""
+    await asyncio.sleep(0)  # a real adviser would wait for an answer here
     return [shot for shot in view.untouched if (shot.x + shot.y) % 3 == 0]
 
 
@@ -28,7 +28,7 @@ async def middle(view: salvo.View) -> list[salvo.Shot]:
 
 
 async def weakest(view: salvo.View) -> list[salvo.Shot]:
-    """Whoever has the fewest ships."""
+    """The board of the opponent with the fewest ships."""
     await asyncio.sleep(0)
     return view.untouched.of(min(view.opponents, key=lambda player: view.ships_afloat[player]))
 
@@ -38,10 +38,10 @@ class Advised(salvo.Bot):
         budget = None if view.seconds_left is None else view.seconds_left * SHARE_OF_THE_TURN
         asked = [asyncio.create_task(adviser(view)) for adviser in (diagonals, middle, weakest)]
         answered, late = await asyncio.wait(asked, timeout=budget)
-        for task in late:  # a turn that is over helps nobody: do without them
+        for task in late:  # an answer after the turn would be useless
             task.cancel()
         votes = Counter(shot for task in asked if task in answered for shot in task.result())
-        ballot = view.untouched.sample(len(view.untouched))  # shuffled, so that equal votes are drawn
+        ballot = view.untouched.sample(len(view.untouched))  # shuffled, so that a draw decides between equal votes
         ballot.sort(key=lambda shot: votes[shot], reverse=True)
         return ballot[: view.shots]
 

@@ -35,7 +35,7 @@ static void publish(const char *topic, const char *payload) {
     mosquitto_publish(broker, NULL, topic, (int)strlen(payload), payload, 1, false);
 }
 
-/* Writes the blob of a text: base64 of salt, nonce and ciphertext. */
+/* Write the blob of a text: base64 of salt, nonce and ciphertext. */
 static void seal(const char *text, char *blob, size_t most) {
     unsigned char bytes[512], *nonce = bytes + sizeof salt, *sealed = nonce + crypto_secretbox_NONCEBYTES;
     size_t length = strlen(text);
@@ -94,7 +94,7 @@ static void fire(void) {
     }
 }
 
-/* Reads the list; those who were in it keep what is known of them. */
+/* Read the list of players, and copy what is known of those that it had before. */
 static void read_list(const char *text) {
     static struct player former[MOST_PLAYERS];
     int before = count;
@@ -111,7 +111,7 @@ static void read_list(const char *text) {
     cJSON_Delete(list);
 }
 
-/* Notes what sank and who is defeated: /player/<name>/defeated, /player/<name>/ships/<ship>/sunk. */
+/* Record what sank and who is defeated: /player/<name>/defeated, /player/<name>/ships/<ship>/sunk. */
 static void read_loss(const char *topic, bool lost) {
     char name[NAME], rest[64];
     if (sscanf(topic, "/player/%32[^/]/%63s", name, rest) != 2) return;
@@ -124,7 +124,7 @@ static void read_loss(const char *topic, bool lost) {
     }
 }
 
-/* Forgets the last game. */
+/* Forget the last game. */
 static void forget(void) {
     memset(sunk, 0, sizeof sunk);
     for (int each = 0; each < count; each++) {
@@ -140,7 +140,7 @@ static void on_message(struct mosquitto *mosquitto, void *nothing, const struct 
     if (message->payloadlen) memcpy(text, message->payload, (size_t)message->payloadlen);
     if (!strcmp(message->topic, "/game/state")) {
         snprintf(state, sizeof state, "%s", text);
-        if (!strcmp(state, "lobby")) forget(); /* its topics are cleared, too, but perhaps while this client was away */
+        if (!strcmp(state, "lobby")) forget(); /* its topics were cleared, perhaps while this client was away */
         next_request = 0;
     } else if (!strcmp(message->topic, "/game/current")) {
         snprintf(current, sizeof current, "%s", text);
@@ -154,7 +154,7 @@ static void on_message(struct mosquitto *mosquitto, void *nothing, const struct 
     placed = placed && listed && !strcmp(state, "lobby");
     if (listed && !placed && !strcmp(state, "lobby")) place();
     if (listed && !strcmp(state, "turn") && !strcmp(current, me)) {
-        current[0] = 0; /* one salvo for each time that it comes */
+        current[0] = 0; /* one salvo for each announcement of a turn */
         fire();
     }
 }
@@ -163,7 +163,7 @@ static void on_connect(struct mosquitto *mosquitto, void *nothing, int refused) 
     static char *filters[] = {"/players/list", "/player/#", "/game/state", "/game/current"};
     (void)nothing;
     if (refused)
-        fprintf(stderr, "not let in: %s\n", mosquitto_connack_string(refused));
+        fprintf(stderr, "the broker refuses the connection: %s\n", mosquitto_connack_string(refused));
     else
         mosquitto_subscribe_multiple(mosquitto, NULL, 4, filters, 1, 0, NULL);
 }
@@ -188,7 +188,7 @@ int main(void) {
     mosquitto_connect_callback_set(broker, on_connect);
     mosquitto_message_callback_set(broker, on_message);
     if (mosquitto_connect(broker, host, port, 60)) return 1;
-    for (;;) { /* until it is ended */
+    for (;;) { /* until the process is killed */
         if (mosquitto_loop(broker, 200, 1)) {
             struct timespec pause = {1, 0};
             nanosleep(&pause, NULL);

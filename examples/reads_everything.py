@@ -1,7 +1,7 @@
-"""Uses all that a view knows: what sank, who is dangerous, what everybody hit, and how the own fleet stands.
+"""A bot that uses all of a view: what sank, who is dangerous, what everybody hit, and how its own fleet stands.
 
-It counts in how many ways the ships that are still afloat can lie, as good players of the one-shot game do, and adds
-what the answers to its salvos say.
+It counts the places where the ships afloat can lie, as good players of the one-shot game do, and weights them by the
+hits of its salvos.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,36 +17,36 @@ class ReadsEverything(salvo.Bot):
         weights = self.weights(view, target)
         self.random.shuffle(fresh := view.untouched.of(target))
         best = sorted(fresh, key=lambda shot: weights.get((shot.x, shot.y), 0.0), reverse=True)[: view.shots]
-        # At the end of a board there are fewer cells than shots: the rest goes to somebody else's.
+        # When the board has fewer cells than the salvo has shots, fire the rest at another board.
         spare = [shot for shot in view.untouched if shot.player != target]
         return best + spare[: view.shots - len(best)]
 
     def target(self, view: salvo.View) -> str:
-        """Finish the weakest, unless we are hit hard ourselves: then stop whoever hits most."""
+        """Finish the weakest; or stop whoever hits most, once half of our own cells are hit."""
         if self.damage(view) < 0.5:
             return min(view.opponents, key=lambda player: (view.ships_afloat[player], -self.hits_by(view, player)))
         return max(view.opponents, key=lambda player: self.hits_by(view, player) * view.ships_afloat[player])
 
     def damage(self, view: salvo.View) -> float:
-        """The share of the own ships' cells that were hit; `incoming` has every shot at the own board."""
+        """Return the share of our ships' cells that were hit; `incoming` has every shot at our board."""
         struck = {view.rules.grid.cell(x, y) for x, y in view.incoming}
         ours = [cell for cell, ship in enumerate(view.fleet.board) if ship]
         return sum(cell in struck for cell in ours) / len(ours)
 
     def hits_by(self, view: salvo.View, player: str) -> int:
-        """`results` has the salvos of everybody; at whom they were fired, only the target knows."""
+        """Return a player's hits so far; `results` has everybody's salvos, but not their targets."""
         return sum(result.hits for result in view.results if result.player == player)
 
     def weights(self, view: salvo.View, target: str) -> dict[Cell, float]:
-        """What a shot at each cell promises."""
+        """Return what a shot at each cell is worth."""
         likely = self.likely(view, target)
         weights: dict[Cell, float] = {}
-        afloat = view.afloat(target)  # its ships that did not sink yet
+        afloat = view.afloat(target)  # the names of its ships
         for ship in view.rules.fleet:
             if ship.name not in afloat:
                 continue
             for cells in self.places(view, ship.length):
-                # Water under any of its cells rules a place out; cells that are likely hits speak for it.
+                # Water at one of its cells rules a place out; likely hits make it more likely.
                 chance = 1.0
                 for cell in cells:
                     chance *= likely.get(cell, 0.15) / 0.15
@@ -55,7 +55,7 @@ class ReadsEverything(salvo.Bot):
         return weights
 
     def likely(self, view: salvo.View, target: str) -> dict[Cell, float]:
-        """For every cell fired at, the share of its salvo that hit: 0 is water for sure, 1 a hit for sure."""
+        """Return the share of hits of each cell's salvo: 0 is certainly water, 1 certainly a hit."""
         likely: dict[Cell, float] = {}
         for fired in view.salvos:
             for player, x, y in fired.shots:
@@ -64,7 +64,7 @@ class ReadsEverything(salvo.Bot):
         return likely
 
     def places(self, view: salvo.View, length: int) -> Iterator[list[Cell]]:
-        """All places for a ship of this length on an empty board."""
+        """Yield every place for a ship of this length on an empty board."""
         grid = view.rules.grid
         for x in range(1, grid.width + 1):
             for y in range(1, grid.height + 1):
@@ -74,7 +74,7 @@ class ReadsEverything(salvo.Bot):
                     yield [(x, y + step) for step in range(length)]
 
     def on_game_over(self, winner: str | None, stats: object) -> None:
-        # Called in contests and in the arena alike; print, log, learn.
+        # In contests and in the arena alike; for example to log or to learn.
         self.last_winner = winner
 
 

@@ -18,13 +18,7 @@ ROOT: Final = Path(__file__).parents[2]
 PACKAGE: Final = ROOT / "client_sdk" / "javascript"
 #: No question of the registry that the installation does not need.
 QUIETLY: Final = ("--prefer-offline", "--no-audit", "--no-fund")
-FIVE_LINES: Final = """\
-import * as salvo from "battleship-salvo";
-function fire(view) {
-  return view.untouched.sample(view.shots);
-}
-salvo.run(fire);
-"""
+EXAMPLE: Final = ROOT / "examples" / "three_lines.js"
 
 
 def run(folder: Path, program: str, *words: str) -> str:
@@ -80,8 +74,8 @@ def in_one_file(factory: pytest.TempPathFactory, file: Path, platform: str) -> P
     return bundle
 
 
-def bot_of_five_lines(factory: pytest.TempPathFactory) -> Path:
-    """Write a bot into a folder of its own, where the package is installed."""
+def bot_of_three_lines(factory: pytest.TempPathFactory) -> Path:
+    """Write the example into a folder of its own, where the package is installed."""
     file = Path(tempfile.mkdtemp(dir=installed(factory)[1])) / "mybot.js"
-    file.write_text(FIVE_LINES)
+    file.write_text(EXAMPLE.read_text())
     return file

@@ -57,13 +57,13 @@ export class Bot {
    */
   onGameOver(_winner, _stats) {}
 
-  /** Hear another player's line of chat. @param {string} _from @param {string} _text @param {boolean} _private @returns {void | Promise<void>} */
-  onMessage(_from, _text, _private) {}
+  /** Receive another player's chat line. @param {string} _sender @param {string} _text @param {boolean} _private @returns {void | Promise<void>} */
+  onMessage(_sender, _text, _private) {}
 
   /** Release resources, after the last game. @returns {void | Promise<void>} */
   close() {}
 
-  /** Say a line to everybody, or to one player, when the calling method has returned. @param {string} text @param {string} [to] */
+  /** Send a line to everybody, or to one player; it goes when the calling method has returned. @param {string} text @param {string} [to] */
   say(text, to = "") {
     this.unsaid = [...this.unsaid, { text, to }].slice(-MOST_UNSAID);
   }

@@ -50,8 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def mybot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bot of five lines, each test's own."""
-    return javascript.bot_of_five_lines(tmp_path_factory)
+    """The bot of three lines, each test's own."""
+    return javascript.bot_of_three_lines(tmp_path_factory)
 
 
 CUP = """\
@@ -123,7 +123,7 @@ def test_a_single_game_shows_what_a_bot_prints_and_stops_where_it_fails(mybot: P
     assert done.returncode == 1
     assert done.stdout.startswith("turn 2\nturn 4\nerror: bot_raised: turn 4, chooseSalvo: TypeError: ")
     assert "winner" not in done.stdout
-    assert "mybot.js:4:" in done.stderr
+    assert "mybot.js:5:" in done.stderr
     several = command_line.run("play", "mybot.js", "random", "--seed", "7", "--games", "2", cwd=mybot.parent)
     assert several.stdout.startswith("wins:   mybot 0 of 2 ")
 

@@ -89,7 +89,7 @@ def sdk_in_python(factory: pytest.TempPathFactory) -> Client:
 
 
 def sdk_in_javascript(factory: pytest.TempPathFactory) -> Client:
-    command = (path_of("node"), str(javascript.bot_of_five_lines(factory)))
+    command = (path_of("node"), str(javascript.bot_of_three_lines(factory)))
     return Client(command, "the server is online", "game {game}: {winner} wins, ")
 
 

@@ -72,7 +72,7 @@ def test_a_program_that_is_ended_in_the_lobby_takes_its_team_off_the_list(
 def test_a_program_in_javascript_that_is_ended_in_the_lobby_takes_its_team_off_the_list(
     broker: Broker, start_server: StartServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    file = javascript.bot_of_five_lines(tmp_path_factory)
+    file = javascript.bot_of_three_lines(tmp_path_factory)
     _end_in_the_lobby([path_of("node"), str(file)], file.parent, signal.SIGTERM, 143, broker, start_server)
 
 
