@@ -1,7 +1,7 @@
 """What ``salvo new`` writes: a starter bot in one file, for each language, or a small project.
 
-Its reader is writing a first bot, so each is short, says why, and plays by every ruleset. It refers to itself by its
-file name, which is replaced by the new one's.
+Its reader writes a first bot, so each is short, explains why, and plays by every ruleset. A new file has its own name
+in place of the template's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Search a chequer of cells, then fire around what was hit: `salvo play bot.py hunter`.
+"""Search every second cell, then fire beside the hits: `salvo play bot.py hunter`.
 
-The catch of Salvo: you hear how many shots of a salvo hit, never which ones. When a salvo hit nothing, all its cells
-are water; when it hit, the neighbours of all its cells are worth a shot.
+A result has the number of hits of a salvo, not which shots hit. After a salvo without a hit, all its cells are water.
+After 2 hits with 5 shots, each of the five cells is a hit with a chance of 0.4, and its neighbours are worth a shot.
 """
 
 from collections.abc import Sequence
@@ -11,35 +11,30 @@ import salvo
 
 class HuntAndTarget(salvo.Bot):
     def choose_salvo(self, view: salvo.View) -> Sequence[salvo.Shot]:
-        # `untouched` is what you have not fired at yet; firing at a cell twice is useless, and not even legal by every
-        # ruleset. One target a salvo, the one you know least of: who beats one rival after the other has a rested one
-        # at the end.
+        # Fire at the opponent whose board has the most untouched cells. A second shot at a cell gains nothing, and some
+        # rulesets refuse it.
         target = max(view.opponents, key=lambda player: len(view.untouched.of(player)))
-        fresh = view.untouched.of(target)
-        # Drawn with the bot's own randomness and no other: then the same seed plays the same game again.
-        self.random.shuffle(fresh)
-        heat = self.heat(view, target)
-        fresh.sort(key=lambda shot: self.worth(shot, heat), reverse=True)
-        # Fewer than `view.shots` are allowed, more are refused.
-        return fresh[: view.shots]
+        cells = view.untouched.of(target)
+        self.random.shuffle(cells)  # the bot's own randomness: the same seed plays the same game again
+        chances = self.chances(view, target)
+        cells.sort(key=lambda shot: self.worth(shot, chances), reverse=True)
+        return cells[: view.shots]  # fewer are allowed, more are refused
 
-    def heat(self, view: salvo.View, target: str) -> dict[tuple[int, int], float]:
-        """How likely each cell that was fired at is a hit: 2 hits in a salvo of 5 make 0.4 for each of its cells."""
-        heat: dict[tuple[int, int], float] = {}
-        for salvo_fired in view.salvos:
-            share = salvo_fired.result.hits / len(salvo_fired.shots) if salvo_fired.shots else 0.0
-            for player, x, y in salvo_fired.shots:
+    def chances(self, view: salvo.View, target: str) -> dict[tuple[int, int], float]:
+        """Return the chance of a hit for each cell of the target that was fired at."""
+        chances: dict[tuple[int, int], float] = {}
+        for own in view.salvos:
+            for player, x, y in own.shots:
                 if player == target:
-                    heat[x, y] = share
-        return heat
+                    chances[x, y] = own.result.hits / len(own.shots)
+        return chances
 
-    def worth(self, shot: salvo.Shot, heat: dict[tuple[int, int], float]) -> float:
-        """A cell is worth what its hottest neighbour promises, and a little more on the chequer."""
+    def worth(self, shot: salvo.Shot, chances: dict[tuple[int, int], float]) -> float:
+        """Return the best chance among a cell's neighbours, and a little more for every second cell."""
         _, x, y = shot
         neighbours = ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1))
-        # The smallest ship has two cells, so every second cell is enough to find them all.
-        on_chequer = 0.1 if (x + y) % 2 else 0.0
-        return max(heat.get(cell, 0.0) for cell in neighbours) + on_chequer
+        every_second = 0.1 if (x + y) % 2 else 0.0  # enough to find a ship of two cells, the smallest
+        return max(chances.get(cell, 0.0) for cell in neighbours) + every_second
 
 
 salvo.run(HuntAndTarget)

@@ -1,41 +1,41 @@
 #!/usr/bin/env node
-// A bot as a program, with nothing but Node.js: it is told JSON lines and answers JSON lines (SALVO-EXEC).
+// A bot as a program, with nothing but Node.js: it reads JSON lines and answers with JSON lines (SALVO-EXEC).
 //
 //     salvo play 'exec:node program.js' hunter
 //
-// It leaves its fleet to the server, fires at the opponent that it knows least of, on every second cell first, and where
-// a salvo hit it looks around.
+// It leaves its fleet to the server, and fires at the opponent with the most unknown cells: beside the hits first, then
+// at every second cell.
 'use strict';
 const { createInterface } = require('node:readline');
 
 let width = 10;
 let draw = () => 0;
-let suspects = new Map(); // "player x;y" of cells beside our hits, and how much speaks for them
+let suspects = new Map(); // by cell beside our shots, "player x;y": the sum of their shares of hits
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const told = JSON.parse(line);
-  if (told.type === 'game') { // tells the rules; wants no answer
-    width = told.rules.width;
-    draw = generator(told.seed);
+  const question = JSON.parse(line);
+  if (question.type === 'game') { // has the rules; needs no answer
+    width = question.rules.width;
+    draw = generator(question.seed);
     suspects = new Map();
-  } else if (told.type === 'fleet') {
-    answer(told, { skip: true });
-  } else if (told.type === 'turn') {
-    const shots = choose(told);
-    answer(told, shots.length ? { shots } : { skip: true });
+  } else if (question.type === 'fleet') {
+    answer(question, { skip: true });
+  } else if (question.type === 'turn') {
+    const shots = choose(question);
+    answer(question, shots.length ? { shots } : { skip: true });
   }
 });
 
-// `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
-function answer(told, said) {
-  console.log(JSON.stringify({ id: told.id, stays: true, ...said }));
+// `stays` promises that each game starts afresh: then one process quickly plays many.
+function answer(question, fields) {
+  console.log(JSON.stringify({ id: question.id, stays: true, ...fields }));
 }
 
 function choose(turn) {
   learn(turn.results);
   const unknown = (player) => turn.boards[player].split('.').length;
   const shots = [];
-  // At the end of a board the rest goes to somebody else's.
+  // When a board has too few cells, fire at the next one.
   for (const player of [...turn.opponents].sort((one, other) => unknown(other) - unknown(one))) {
     const cells = [];
     [...turn.boards[player]].forEach((letter, number) => {

@@ -3,48 +3,48 @@
 #
 #     salvo play 'exec:perl program.pl' hunter
 #
-# It leaves its fleet to the server, and fires at cells drawn by chance that were not shot at yet, of the opponent that it
-# knows least of.
+# It leaves its fleet to the server, and fires at random cells of the opponent with the most unknown cells, never twice at
+# the same.
 use strict;
 use warnings;
 use JSON::PP;
 
-$| = 1;    # without it nobody hears of an answer
+$| = 1;    # without it, an answer stays in a buffer
 my $json = JSON::PP->new->utf8->canonical;
 my ($state, $width) = (1, 10);
 
-# Perl's own rand differs between versions; the same seed shall be the same game everywhere.
+# The same seed plays the same game everywhere; Perl's own rand differs between versions.
 sub draw {
     my ($count) = @_;
     $state = ($state * 48271) % 2147483647;
     return $state % $count;
 }
 
-# `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
+# `stays` promises that each game starts afresh: then one process quickly plays many.
 sub answer {
-    my ($told, %said) = @_;
-    print $json->encode({ id => $told->{id}, stays => JSON::PP::true, %said }), "\n";
+    my ($question, %fields) = @_;
+    print $json->encode({ id => $question->{id}, stays => JSON::PP::true, %fields }), "\n";
 }
 
 while (my $line = <STDIN>) {
-    my $told = $json->decode($line);
-    if ($told->{type} eq 'game') {
-        $state = $told->{seed} % 2147483646 + 1;
-        $width = $told->{rules}{width};
+    my $question = $json->decode($line);
+    if ($question->{type} eq 'game') {
+        $state = $question->{seed} % 2147483646 + 1;
+        $width = $question->{rules}{width};
     }
-    elsif ($told->{type} eq 'fleet') {
-        answer($told, skip => JSON::PP::true);
+    elsif ($question->{type} eq 'fleet') {
+        answer($question, skip => JSON::PP::true);
     }
-    elsif ($told->{type} eq 'turn') {
-        my %unknown = map { $_ => $told->{boards}{$_} =~ tr/.// } @{ $told->{opponents} };
+    elsif ($question->{type} eq 'turn') {
+        my %unknown = map { $_ => $question->{boards}{$_} =~ tr/.// } @{ $question->{opponents} };
         my ($target) = sort { $unknown{$b} <=> $unknown{$a} || $a cmp $b } keys %unknown;
-        my @cells = split //, $told->{boards}{$target};
+        my @cells = split //, $question->{boards}{$target};
         my @open = grep { $cells[$_] eq '.' } 0 .. $#cells;
         my @shots;
-        while (@open && @shots < $told->{shots}) {
+        while (@open && @shots < $question->{shots}) {
             my ($cell) = splice @open, draw(scalar @open), 1;
             push @shots, { player => $target, x => $cell % $width + 1, y => int($cell / $width) + 1 };
         }
-        answer($told, @shots ? (shots => \@shots) : (skip => JSON::PP::true));
+        answer($question, @shots ? (shots => \@shots) : (skip => JSON::PP::true));
     }
 }

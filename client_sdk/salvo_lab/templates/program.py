@@ -3,7 +3,7 @@
 
 salvo play 'exec:python3 program.py' hunter
 
-It fires at the opponent that it knows least of, on every second cell first, and where a salvo hit it looks around.
+It fires at the opponent with the most unknown cells: beside the hits first, then at every second cell.
 """
 
 import json
@@ -18,21 +18,22 @@ def main() -> None:
     game: dict[str, Any] = {}
     suspects: Suspects = {}
     for line in sys.stdin:
-        asked = json.loads(line)
-        if asked["type"] == "game":  # tells the rules; wants no answer
-            game = asked
-            draw = random.Random(asked["seed"])  # the same seed, the same game
-            suspects = {}  # cells next to our hits, and how much speaks for them
-        elif asked["type"] == "fleet":
-            answer(asked, fleet=place(game["rules"], draw))
-        elif asked["type"] == "turn":
-            shots = choose(asked, game["rules"], suspects, draw)
-            answer(asked, shots=shots)
+        question = json.loads(line)
+        if question["type"] == "game":  # has the rules; needs no answer
+            game = question
+            draw = random.Random(question["seed"])  # the same seed, the same game
+            suspects = {}  # by cell beside our shots: the sum of their shares of hits
+        elif question["type"] == "fleet":
+            answer(question, fleet=place(game["rules"], draw))
+        elif question["type"] == "turn":
+            shots = choose(question, game["rules"], suspects, draw)
+            answer(question, shots=shots)
 
 
-def answer(asked: dict[str, Any], **answers: object) -> None:
-    # `stays` promises that nothing is carried from one game to the next: then one process plays many, and quickly.
-    print(json.dumps({"id": asked["id"], "stays": True, **answers}), flush=True)  # without flush it never arrives
+def answer(question: dict[str, Any], **answers: object) -> None:
+    # `stays` promises that each game starts afresh: then one process quickly plays many. Without `flush`, the answer
+    # stays in a buffer.
+    print(json.dumps({"id": question["id"], "stays": True, **answers}), flush=True)
 
 
 def place(rules: dict[str, Any], draw: random.Random) -> list[dict[str, Any]]:
@@ -68,7 +69,7 @@ def choose(
             open_cells.append((suspects.get((target, x, y), 0), (x + y) % 2, draw.random(), x, y))
     open_cells.sort(reverse=True)
     shots = [{"player": target, "x": x, "y": y} for *_, x, y in open_cells[: turn["shots"]]]
-    for rival in others:  # at the end of a board the rest goes to another one
+    for rival in others:  # when a board has too few cells, fire at the next one
         for number, letter in enumerate(turn["boards"][rival]):
             if letter == "." and len(shots) < turn["shots"]:
                 shots.append({"player": rival, "x": number % width + 1, "y": number // width + 1})
