@@ -120,7 +120,7 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
         ],
         "a person's page": [(DOCS / "clicking.md", f"within {own_page.KEY_SECONDS:.0f} seconds")],
         "subscriptions": [(DOCS / "attacks.md", f"at most {BrokerLimits().subscriptions} filters")],
-        "the owner of a journal": [(DOCS / "standby.md", f"heard nothing for {locks.LEASE_SECONDS} s")],
+        "the owner of a journal": [(DOCS / "standby.md", f"received nothing for {locks.LEASE_SECONDS} s")],
         "the clock": [(DOCS / "join.md", f"{settings['turn_seconds']} seconds for a salvo by default")],
         "a result": [(DOCS / "first-client.md", f"shown for {words[settings['over_seconds'] // 60]} minutes")],
         "turns without a shot": [
