@@ -1,4 +1,4 @@
-"""Calls a bot's methods, wherever it plays: with the arguments that the guide lists, and errors that all read alike.
+"""Call a bot's methods, wherever it plays, with the arguments that the guide lists, and describe its errors.
 
 What a method raises is a :class:`~salvo.errors.BotError` with the bot's own line and traceback; what is lost by it, and
 how to repeat it, is for the caller to add. Any method may be ``async``.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What is wrong with a line that is no text.
+#: What is wrong with a line that is not text.
 NO_TEXT: Final = "a line is a text for all, or for the player whose name is given"
 #: What a bot draws from that has no seat yet.
 _NONE: Final = Random(0)
@@ -61,7 +61,7 @@ def _checked_bot(bot: object) -> Bot:
     """
     if not issubclass(type(bot), Bot):
         name = quietly(lambda: bot.__name__ if isinstance(bot, type) else "", "")
-        raise BotError("bad_bot", f"{name or shown(bot)} is no bot; {name or 'a bot'}() makes one of its class")
+        raise BotError("bad_bot", f"{name or shown(bot)} is not a bot; {name or 'a bot'}() makes one of its class")
     return cast(Bot, bot)
 
 
@@ -84,7 +84,7 @@ def overrides(kind: type[Bot], name: str) -> bool:
 
 
 def texts_of(line: Line) -> tuple[str | None, str | None]:
-    """Return the text of a bot's line and to whom it goes; None for what is no text."""
+    """Return the text of a bot's line and to whom it goes; None for what is not text."""
     return quietly(lambda: plain(line.text), None), quietly(lambda: plain(line.to), None)
 
 
@@ -97,7 +97,7 @@ def replace(bot: Bot, name: str, value: object) -> None:
     try:
         object.__setattr__(bot, name, value)
     except AttributeError:
-        text = f"{type(bot).__name__}.{name} is no method or attribute, as in salvo.Bot; give it another name"
+        text = f"{type(bot).__name__}.{name} must stay a method or attribute, as in salvo.Bot; give yours another name"
         raise BotError("bad_bot", text) from None
 
 
@@ -181,7 +181,7 @@ class Adapter:
             code = "bad_fleet" if issubclass(type(cause), IllegalCommand) else failure.code
             raise Described(code, failure.text, failure.trace) from cause
         at = place_of(self._kind, "place_fleet")
-        raise Described("bad_fleet", f"{at}returned {shown(fleet)}, no fleet of these rules")
+        raise Described("bad_fleet", f"{at}returned {shown(fleet)}, not a fleet of these rules")
 
     def salvo(self, view: View) -> tuple[Shot, ...]:
         """Return the shots that the bot chooses.
@@ -208,7 +208,7 @@ class Adapter:
         self._call("on_message", sender, text, private)
 
     def lines(self) -> list[tuple[str | None, str | None]]:
-        """Take what the bot wants to say, each a text and to whom; None for what is no text."""
+        """Take what the bot wants to say, each a text and to whom; None for what is not text."""
         nothing: list[Line] = []
         lines = quietly(lambda: list(islice(self.bot.unsaid or (), MAX_UNSAID)), nothing)
         self.collect(None)
@@ -273,7 +273,7 @@ class Adapter:
         """Return an answer as shots.
 
         Raises:
-            BotError: ``bad_salvo``: it is no salvo that the bot may fire.
+            BotError: ``bad_salvo``: it is not a salvo that the bot may fire.
         """
         try:
             return check_salvo(answer, view)

@@ -1,8 +1,8 @@
-"""What an error of a bot says, wherever it plays: the bot's own line, the cause, and what was probably meant.
+"""Describe an error of a bot: its own line, the cause, and what was probably meant.
 
 A bot's code is its module's file and whatever Python finds in the folder of that file. Salvo's own lines are left out.
 
-Whatever code of a bot raises goes through :func:`blame`, also what is no ``Exception``. Nothing of the error is
+Whatever code of a bot raises goes through :func:`blame`, also what is not an ``Exception``. Nothing of the error is
 trusted: neither that it can be printed, nor what its attributes are.
 """
 

@@ -1,4 +1,4 @@
-"""A bot's file as a module, which imports what is beside it as ``python mybot.py`` does, whoever else plays here.
+"""Load a bot's file as a module that imports the files beside it, as ``python mybot.py`` does.
 
 Several bots play in one process, of two teams or in two versions, and each folder may have its own ``helper.py``, while
 Python keeps one module of a name. So the modules of a folder are those of a package, which this module contains: where
@@ -166,7 +166,7 @@ class _SharedLoader(Loader):
 
 
 def running() -> _Folder | None:
-    """Return the folder whose code is running, innermost; None if it is no bot's."""
+    """Return the folder whose code is running, innermost; None if it is not a bot's."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and _folder_of(frame) is None:
         frame = frame.f_back

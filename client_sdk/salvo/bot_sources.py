@@ -107,7 +107,7 @@ def in_folder(source: str) -> str:
     there = [folder / name for name in _IN_A_FOLDER if (folder / name).is_file()]
     files = there[:1] or [file for file in sorted(folder.iterdir()) if file.suffix in (".py", *_RUNS)]
     if len(files) != 1:
-        found = f"it has {', '.join(file.name for file in files[:5])}" if files else "it has no file of them"
+        found = f"it has {', '.join(file.name for file in files[:5])}" if files else "it has none of these"
         raise BotError("bad_bot", f"{source}: its bot is {', '.join(_IN_A_FOLDER)} or its only .py or .js; {found}")
     [file] = files
     return str(file) if file.suffix else f"{EXEC}{shlex.quote(str(file.absolute()))}"
@@ -216,7 +216,7 @@ def words_of(source: str) -> list[str]:
             file = Path(path).absolute()
             return [sys.executable, "-P", "-m", "salvo_lab.programs", f"{file}{source.removeprefix(path)}"]
         if Path(source).suffix not in _RUNS:
-            raise BotError("bad_bot", f"no file, folder or command {source!r}, which a sandbox is for")
+            raise BotError("bad_bot", f"no file, folder or command {source!r}; a sandbox plays only these")
         return [_RUNS[Path(source).suffix], source]
     try:
         words = shlex.split(source.removeprefix(EXEC))

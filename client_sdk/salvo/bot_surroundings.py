@@ -1,4 +1,4 @@
-"""What a bot's code does to the process it plays in, undone after every call: copies of it, other working directories.
+"""Undo what a bot's code does to its process, after every call: copies of it, other working directories.
 
 A bot may fork and forget to end the copy, which would then play the rest of the game, too. And it may change the
 working directory, in which others have their files: each module of a bot has one of its own, in which it is called.

@@ -1,4 +1,4 @@
-"""A bot in a contest: the session on a connection, for as many games as wanted.
+"""Play a bot in a contest, game after game: its session on a connection.
 
 Single-threaded. The connection is kept up for ever; the recap has whatever a lost connection or a killed process
 missed. A bot may print: the log goes to standard error.
@@ -176,7 +176,7 @@ class Contestant(SeatedTeam):
             case LogDoubted(text):
                 log.warning("%s: %s; asked the server how the game stands", name, text)
             case GameVerified(game, True):
-                log.info("%s: game %d was as the server had committed to it", name, game)
+                log.info("%s: game %d agrees with the server's commitment", name, game)
             case e.ServerSeen(online):
                 log.info("the server is %s", "online" if online else "offline")
         self._pass_on()
@@ -220,7 +220,7 @@ class Contestant(SeatedTeam):
         try:
             method(*given)
         except BotError as error:
-            self._blame(where, error, "the game goes on")
+            self._blame(where, error, "the game continues")
 
     def _blame(self, where: str, error: BotError, consequence: str) -> None:
         """Stop with the bot's error in development; in a contest, log it with its consequence."""
@@ -242,7 +242,7 @@ class Contestant(SeatedTeam):
                 raise BotError("bad_text", NO_TEXT)
             self.say(text, to)
         except SalvoError as error:
-            self._blame("say", BotError(error.code, error.text), "the game goes on")
+            self._blame("say", BotError(error.code, error.text), "the game continues")
 
 
 class ContestPlayer(Protocol):

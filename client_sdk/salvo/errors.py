@@ -37,7 +37,7 @@ class Code(NamedTuple):
 CODES = {
     "not_utf8": Code("the payload, or a text in it, is not UTF-8", Answered.ADDRESSED, "SALVO-WIRE-1"),
     "not_json": Code("the payload is not JSON", Answered.ADDRESSED, "SALVO-WIRE-1"),
-    "duplicate_key": Code("a key stands twice in a JSON object", Answered.ADDRESSED, "SALVO-WIRE-2"),
+    "duplicate_key": Code("a key appears twice in a JSON object", Answered.ADDRESSED, "SALVO-WIRE-2"),
     "not_integer": Code("a number has a point or exponent, or is NaN or infinite", Answered.ADDRESSED, "SALVO-WIRE-3"),
     "too_deep": Code("JSON is nested deeper than 4 levels", Answered.ADDRESSED, "SALVO-WIRE-4"),
     "too_large": Code("the payload has more than 4096 bytes", Answered.ADDRESSED, "SALVO-WIRE-5"),
@@ -165,10 +165,10 @@ class UnfairGame(SalvoError):
 
 
 class BotError(SalvoError):
-    """A bot raised, or answered with something that is no salvo: the bot's author is at fault.
+    """A bot raised, or answered with something that is not a salvo: the bot's author is at fault.
 
     Attributes:
-        trace: the traceback, from the bot's own code on; empty if the bot did not raise, or is no Python.
+        trace: the traceback, from the bot's own code on; empty if the bot did not raise, or is not a Python.
         again: the command that plays the same once more; empty if there is none.
     """
 
@@ -196,7 +196,7 @@ class Interruption(BaseException):
 def let_interruptions_pass(error: BaseException) -> None:
     """Re-raise what ends more than a bot: Ctrl-C, a subclass of ``SystemExit``, as signal handlers raise it, and ours.
 
-    All else is the bot's error, which ends nothing but its turn: also what is no ``Exception``, such as ``SystemExit``
+    Everything else is the bot's error, and ends only its turn: also what is not an ``Exception``, as ``SystemExit``
     itself, which comes from its ``sys.exit``, or the panic of an extension in Rust.
     """
     kind = type(error)  # and not isinstance(): an error may lie about its class

@@ -136,7 +136,7 @@ class Waits(Event):
     """Why the team does not play yet, and what may be wrong; it keeps waiting.
 
     Attributes:
-        code: ``game_on``: a game is on without it, reported once per game; ``no_server``: nothing is heard at this
+        code: ``game_on``: a game is on without it, reported once per game; ``no_server``: nothing arrives from this
             table; ``no_answer``: its request to take part is not answered; ``name_taken``: its name is listed
             with another secret.
     """

@@ -1,4 +1,4 @@
-"""How the JSON of a message follows from its class (SALVO-WIRE): strictness, bounds, other names, what is left out.
+"""Derive the JSON of a message from its class (SALVO-WIRE): strictness, bounds, other names, what is left out.
 
 A message is a dataclass. What its annotations alone cannot express is added by the markers here, in ``Annotated``, and
 by a field's metadata in pydantic's terms: ``alias``, ``exclude``, ``exclude_if``. :class:`salvo.codec.json_codec.Codec`
@@ -141,7 +141,7 @@ class Flat(Converted):
 
     def value(self, form: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         if len(form) % self._size:
-            raise ValueError(f"{len(form)} numbers are no groups of {self._size}")
+            raise ValueError(f"{len(form)} numbers do not make groups of {self._size}")
         return tuple(zip(*[iter(form)] * self._size, strict=True))
 
 
@@ -235,7 +235,7 @@ class OneOf(Parts):
 
     def build(self, read: dict[str, Any]) -> Any:
         if len(read) != 1:
-            raise ValueError(f"it has {' and '.join(read) or 'none'} of {', '.join(self.kinds)}; it has one")
+            raise ValueError(f"it has {' and '.join(read) or 'none'} of {', '.join(self.kinds)}; give exactly one")
         return next(iter(read.values()))
 
     def take(self, value: Any) -> dict[str, Any]:

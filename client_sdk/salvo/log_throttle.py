@@ -1,4 +1,4 @@
-"""Warnings about what any client can bring about as often as it likes, whichever library writes them."""
+"""Throttle warnings that any client can cause as often as it likes."""
 
 from __future__ import annotations
 

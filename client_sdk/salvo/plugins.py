@@ -64,7 +64,7 @@ def found(group: str) -> Mapping[str, EntryPoint]:
             others.append(point)
     for point in others:
         if ours.setdefault(point.name, point).value != point.value and not _in_a_worker():
-            _log.warning("%s is skipped: there is another %s", described(point), point.name)
+            _log.warning("%s is skipped: another package already adds %s", described(point), point.name)
     return ours
 
 
@@ -92,7 +92,7 @@ def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
         ) from error
     if not isinstance(loaded, kind) and not (isinstance(loaded, type) and issubclass(loaded, kind)):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        raise PluginError("bad_plugin", f"{described(point)} is no {' or '.join(each.__name__ for each in kinds)}")
+        raise PluginError("bad_plugin", f"{described(point)} is not a {' or '.join(each.__name__ for each in kinds)}")
     return loaded
 
 

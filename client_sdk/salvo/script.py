@@ -91,7 +91,7 @@ def _check(bot: object, arguments: list[str]) -> None:
             )
         name = getattr(bot, "__name__", "")
         write = f"write @salvo.bot above def {name}(view)" if name else "give a class derived from salvo.Bot"
-        raise SalvoError("bad_bot", f"salvo.run: {name or repr(bot)[:40]} is no bot; {write}")
+        raise SalvoError("bad_bot", f"salvo.run: {name or repr(bot)[:40]} is not a bot; {write}")
     for argument in arguments:
         option = argument.partition("=")[0]
         if option != "--watch" and (option in _NOT_OURS or difflib.get_close_matches(option, ["--watch"])):

@@ -1,4 +1,4 @@
-"""State machines whose transition table is all that decides where they go.
+"""State machines that follow their transition table alone.
 
 A machine says what has to be done; who owns it does it. Tables are printed into the documents.
 """

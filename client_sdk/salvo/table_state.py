@@ -1,4 +1,4 @@
-"""How a table stands, folded from what it publishes: for every program that follows a table without playing there.
+"""The state of a table, computed from what it publishes, for programs that follow a table without playing.
 
 :meth:`TableState.apply` takes one piece of news and returns what changed; nothing here reads bytes, waits or draws. The
 rules that all followers share:

@@ -1,4 +1,4 @@
-"""Text files that people write or send around: reading them as any editor saves them, and what an error says of one.
+"""Read text files as any editor saves them, and describe their errors.
 
 An editor may put a byte order mark before the text, end lines with CR LF, add blank lines, and leave out the last line
 feed; Windows' PowerShell writes UTF-16. The locale has no say.

@@ -1,4 +1,4 @@
-"""Where a user's own files are, and that nobody else may replace them."""
+"""The folders of a user's own files, which nobody else may replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bot as git has it, ``HEAD:mybot.py``, or as another machine has it: a copy of the folder of its file.
+"""Versions of a bot, from git (``HEAD:mybot.py``) or another machine: a copy of its file's folder.
 
 So old code plays with its old helpers and weights. Versions are stored under ``~/.cache/salvo/versions``
 (``XDG_CACHE_HOME``), named after their content, so that a command plays the same version tomorrow, until it has not

@@ -421,7 +421,7 @@ class View:
             raise self._not_announced("which ships sank", instead)
 
     def _not_announced(self, what: str, instead: str) -> BotError:
-        return BotError("not_told", f"the rules {self.rules.name!r} don't tell {what}; {instead}")
+        return BotError("not_told", f"the rules {self.rules.name!r} do not reveal {what}; {instead}")
 
     def _read_news(self) -> None:
         if self._news is not None:

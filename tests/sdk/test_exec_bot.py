@@ -139,7 +139,7 @@ CASES = {
     "long-line": r"bot_flood: a line of more than 65536 bytes; it was killed",
     "flood": r"bot_flood: more than 100 answers to questions of before; it was killed",
     "wrong-id": r"bot_unreadable: its answer has id 4; the question has 3",
-    "two-things": r"bot_unreadable: .*wrong_shape: it has shots and skip of fleet, shots and skip; it has one",
+    "two-things": r"bot_unreadable: .*wrong_shape: it has shots and skip of fleet, shots and skip; give exactly one",
     "off-grid": r"bad_salvo: .*",
     "nobody": r"bad_salvo: no player 'x'; the players are ann, bob",
     "fraction": r"bot_unreadable: .*not_integer: .*",

@@ -65,5 +65,5 @@ def test_what_the_schema_refuses_our_reader_refuses(line: str) -> None:
 
 @pytest.mark.parametrize("line", ['{"id":1}', '{"id":1,"skip":true,"shots":[]}', '{"id":1,"fleet":[],"shots":[]}'])
 def test_a_program_answer_with_several_parts_is_refused(line: str) -> None:
-    with pytest.raises(WireError, match=r"^wrong_shape: .*fleet, shots and skip; it has one"):
+    with pytest.raises(WireError, match=r"^wrong_shape: .*fleet, shots and skip; give exactly one"):
         read_answer(line.encode(), 65536)

@@ -474,11 +474,11 @@ def test_a_fleet_of_an_earlier_run_of_this_program_is_no_fault() -> None:
             changed(Reveal, texts=lambda b: (b.texts[1], b.texts[0], *b.texts[2:])),
             "text 0, .* does not open the commitment",
         ),
-        (changed(Reveal, texts=lambda b: b.texts[:-1]), "revealed texts, and its end tells of"),
+        (changed(Reveal, texts=lambda b: b.texts[:-1]), "revealed texts, and its end counts"),
         (changed(LogStep, hidden=lambda b: b.hidden[:-1]), "commitments and"),
         (changed(LogStep, hidden=lambda b: (*b.hidden, bytes(32)) if b.hidden else b.hidden), "commitments and"),
-        (changed(LogEnd, steps=lambda b: b.steps + 1), "its end tells of"),
-        (changed(LogEnd, hidden=lambda b: b.hidden - 1), "its end tells of"),
+        (changed(LogEnd, steps=lambda b: b.steps + 1), "its end counts"),
+        (changed(LogEnd, hidden=lambda b: b.hidden - 1), "its end counts"),
     ],
 )
 def test_a_signed_log_that_cannot_be_true_is_detected_at_the_end(change: Callable[[Entry], Entry], text: str) -> None:

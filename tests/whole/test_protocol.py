@@ -136,7 +136,7 @@ def test_a_log_with_what_a_newer_server_added_is_not_taken_for_unfair() -> None:
     witness = Witness("me")
     witness.key, witness.newer = IDENTITY.signing_key, True
     witness.logged(entries[0], 0.0)
-    with pytest.raises(WireError, match=r"^unknown_version: .*no longer compared"):
+    with pytest.raises(WireError, match=r"^unknown_version: .*not compared with it any more"):
         witness.logged(grown(entries[1], IDENTITY), 0.0)
     assert [found for payload in entries for found in witness.logged(payload, 0.0)] == []
     witness.receive(m.StateChanged(State.TURN), 0.0)

@@ -1,4 +1,4 @@
-// A bot in a contest: the session on a connection, for as many games as wanted.
+// Play a bot in a contest, game after game: its session on a connection.
 
 import { readEvening } from "./announcements.js";
 import { BotError, call, fleetOf, salvoOf } from "./bot.js";

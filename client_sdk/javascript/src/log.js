@@ -19,7 +19,7 @@ const TAIL_BYTES = 99;
 /** @typedef {"file" | "server" | "forked" | "incomplete"} Fault which party is at fault when a log does not hold */
 
 /** A server that has lost the end of its journal signs another end, and so does one that takes a game back. */
-const CANNOT_TELL = "by a lost journal or on purpose, the log cannot tell";
+const CANNOT_TELL = "by a lost journal or on purpose, the log cannot show";
 
 /** A log that does not hold. */
 export class LogError extends WireError {
@@ -110,7 +110,7 @@ export function readSigned(payload, key) {
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     if (error.code === "unknown_version") throw new LogError(error.code, error.text, "file");
-    throw new LogError("log_wrong", `signed by the server, and no entry: ${error.text}`, "server");
+    throw new LogError("log_wrong", `signed by the server, but not an entry: ${error.text}`, "server");
   }
   if (entry.open !== null && !sameBytes(entry.open.key, key)) {
     throw new LogError("log_wrong", "the opening names another key than the one that signed it", "server");

@@ -100,7 +100,7 @@ export async function answerLines(Player, lines, write) {
       await game.prepare(told);
       continue;
     }
-    if (game === null) throw new WireError("wrong_shape", "the first line tells the game");
+    if (game === null) throw new WireError("wrong_shape", "the first line has the type game");
     if (told.type === "end") {
       await game.end(told);
       continue;

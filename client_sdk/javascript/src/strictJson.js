@@ -101,7 +101,7 @@ class Reader {
     const number = wrong ?? this.#take(NUMBER);
     if (number === null) throw this.#wrong();
     if (wrong !== null || number[1] !== undefined || number[2] !== undefined) {
-      throw new WireError("not_integer", `${number[0].slice(0, 40)} is no integer; numbers are whole`);
+      throw new WireError("not_integer", `${number[0].slice(0, 40)} is not an integer; numbers are whole`);
     }
     return Number(number[0]);
   }

@@ -283,7 +283,7 @@ export class View {
 
   /** @param {string} what @param {string} instead */
   #notTold(what, instead) {
-    return new SalvoError("not_told", `the rules "${this.rules.name}" don't tell ${what}; ${instead}`);
+    return new SalvoError("not_told", `the rules "${this.rules.name}" do not reveal ${what}; ${instead}`);
   }
 
   // --- the news, from a session or a line of standard input; a bot has no use for them ------------------------------

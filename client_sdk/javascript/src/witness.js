@@ -1,4 +1,4 @@
-// A team as a witness of its own games: compares what the server says with what it signs (SALVO-LOG).
+// A team as a witness of its own games: compares what the server announces with what it signs (SALVO-LOG).
 
 import { PROTOCOL, readPlacement, readResult, readStats, readTurn } from "./announcements.js";
 import { sameBytes, toHex } from "./bytes.js";
@@ -300,8 +300,8 @@ export class Witness {
     this.#games = [];
     this.#behind = false;
     this.#pending.clear();
-    return new WireError("unknown_version", "the server speaks a later version, and its log has what this one cannot read, so "
-      + "this team's games are no longer compared with it; install the server's version of battleship-salvo to do so");
+    return new WireError("unknown_version", "the server runs a later version, whose log this one cannot read: "
+      + "this team's games are not compared with it any more; install the server's version of battleship-salvo");
   }
 
   /** @param {Uint8Array} bytes @param {Entry} entry @param {number} now */
@@ -442,7 +442,7 @@ export class Witness {
       try {
         return readHidden(text);
       } catch (error) {
-        throw unfair(opening, `a revealed text is no input: ${error instanceof WireError ? error.text : error}`);
+        throw unfair(opening, `a revealed text is not an input: ${error instanceof WireError ? error.text : error}`);
       }
     });
     this.#checkPlacements(opening, sent, inputs.flatMap(({ place }) => (place?.player === this.name ? [place] : [])));

@@ -1,4 +1,4 @@
-"""Refusals of options that have no effect with the others, and groups that name the command meant."""
+"""Refuse options without effect, and suggest the command that was meant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def refuse_unused(option: str, why: str) -> None:
     Raises:
         SalvoError: ``unused_option``.
     """
-    context = click.get_current_context(silent=True)  # None in a program that is no command of salvo
+    context = click.get_current_context(silent=True)  # None in a program that is not a command of salvo
     if context is not None and context.get_parameter_source(option) is ParameterSource.COMMANDLINE:
         spelled = next(parameter.opts[0] for parameter in context.command.params if parameter.name == option)
         raise SalvoError("unused_option", f"{spelled} does nothing {why}")
@@ -69,5 +69,7 @@ class Suggesting(click.Group):
         except click.UsageError as error:
             names = self.list_commands(ctx)
             near = difflib.get_close_matches(args[0], names, n=1)
-            others = "salvo --help lists the commands." if ctx.parent is None else f"There are {', '.join(names)}."
+            others = (
+                "salvo --help lists the commands." if ctx.parent is None else f"The commands are {', '.join(names)}."
+            )
             raise click.UsageError(f"{error.message} {f'Did you mean {near[0]!r}?' if near else others}", ctx) from None

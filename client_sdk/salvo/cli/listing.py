@@ -1,4 +1,4 @@
-"""What ``salvo --help`` says of each command, without importing it."""
+"""The help line of each command, without importing it."""
 
 from __future__ import annotations
 

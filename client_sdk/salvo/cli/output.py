@@ -1,4 +1,4 @@
-"""What several commands print alike."""
+"""Output that several commands share."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def keep_recorded(path: Path) -> None:
         SalvoError: ``transcript_exists``.
     """
     if path.is_file():
-        raise SalvoError("transcript_exists", f"{path} is there already; name another file, or remove it")
+        raise SalvoError("transcript_exists", f"{path} exists already; name another file, or remove it")
 
 
 def write_page(path: Path, page: str, *, private: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What a service prints: it never waits for whoever reads it, and goes on when nobody does.
+"""The output of a service, which never waits for a reader.
 
 A service is a command that runs until somebody ends it, and that others depend on. A pipe that nobody reads is full
 some time, and a ``print`` then waits for ever. So each standard stream of a service has a thread that writes it, from a

@@ -1,1 +1,1 @@
-"""Bytes to messages and back: the one strict parser, and the one encoder, of both sides."""
+"""Convert bytes to messages and back, for both sides: one strict parser and one encoder."""

@@ -24,7 +24,7 @@ from salvo.rules import RuleBook
 from salvo.seal import Blob, parse_blob, read_base64
 from salvo.topics import Address
 
-#: First bytes of base64. The empty text is not among them: it is no request at all.
+#: First bytes of base64. The empty text is not among them: it is not a request at all.
 _BASE64: Final = frozenset(bytes([letter]) for letter in f"{string.ascii_letters}{string.digits}+/".encode())
 
 

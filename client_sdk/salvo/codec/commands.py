@@ -226,5 +226,5 @@ def read_ship(spelling: str, book: RuleBook) -> str:
     ships = ", ".join(book.ship_number)
     raise WireError(
         "unknown_ship",
-        f"{spelling[:40]!r} is no ship; the fleet is {ships} (any case; - _ and space ignored)",
+        f"{spelling[:40]!r} is not a ship; the fleet is {ships} (any case; - _ and space ignored)",
     )

@@ -55,7 +55,7 @@ class LogError(SalvoError):
 
 
 #: A server that has lost the end of its journal signs another end, and so does one that takes a game back.
-_CANNOT_TELL: Final = "by a lost journal or on purpose, the log cannot tell"
+_CANNOT_TELL: Final = "by a lost journal or on purpose, the log cannot show"
 
 
 def two_histories(number: int) -> str:
@@ -201,7 +201,7 @@ def read_signed(payload: bytes, key: bytes | None) -> tuple[bytes, Entry]:
     except WireError as error:
         if error.code == "unknown_version":
             raise LogError(error.code, error.text, Fault.LATER) from None
-        raise LogError("log_wrong", f"signed by the server, and no entry: {error.text}", Fault.SERVER) from None
+        raise LogError("log_wrong", f"signed by the server, but not an entry: {error.text}", Fault.SERVER) from None
     if isinstance(entry.body, Opening) and entry.body.key != key:
         raise LogError("log_wrong", "the opening names another key than the one that signed it", Fault.SERVER)
     return text, entry

@@ -160,7 +160,7 @@ def read_from_lab(line: bytes) -> LineForProgram:
     """Read a line for a program.
 
     Raises:
-        WireError: it is no line of this protocol.
+        WireError: it is not a line of this protocol.
     """
     value = parse_json(line, MAX_QUESTION_BYTES, _MAX_QUESTION_DEPTH)
     kind = value.get("type") if isinstance(value, dict) else None
@@ -180,7 +180,9 @@ def read_answer(line: bytes, largest: int) -> Answer:
     answer = ANSWER.validate(line)
     given = [name for name in ("fleet", "shots", "skip") if getattr(answer, name) is not None]
     if len(given) != 1:
-        raise WireError("wrong_shape", f"it has {' and '.join(given) or 'none'} of fleet, shots and skip; it has one")
+        raise WireError(
+            "wrong_shape", f"it has {' and '.join(given) or 'none'} of fleet, shots and skip; give exactly one"
+        )
     return answer
 
 

@@ -1,4 +1,4 @@
-"""What arrives on the topics of a server, read by everything but its players: screens, pages, hosts."""
+"""Read a server's topics, for all programs but its players: screens, pages, hosts."""
 
 from __future__ import annotations
 

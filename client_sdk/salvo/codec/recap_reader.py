@@ -57,7 +57,7 @@ def _recap(player: str, body: RecapBody) -> m.Recap:
         for turn, (shooter, shots, hits) in enumerate(body.results, start=body.first)
     )
     if sunk or defeated:
-        raise ValueError("a ship sank in a turn that is not told")
+        raise ValueError("a ship sank in a turn that the recap lacks")
     shots = tuple(m.OwnShot(turn, names[target], x, y) for turn, target, x, y in body.shots)
     earlier = None if body.before is None else _earlier(body, body.before)
     return m.Recap(player, body.game, body.turn, fleet, shots, body.hits, results, names, earlier)

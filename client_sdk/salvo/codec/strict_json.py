@@ -23,7 +23,7 @@ _BESIDE_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^"\[\]{}]+', re.DOTA
 
 
 def _no_fractions(number: str) -> NoReturn:
-    raise WireError("not_integer", f"{number[:40]} is no integer; numbers are whole, without point or exponent")
+    raise WireError("not_integer", f"{number[:40]} is not an integer; numbers are whole, without point or exponent")
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise WireError("duplicate_key", f"key {twice[:40]!r} stands twice; once is allowed")
+        raise WireError("duplicate_key", f"key {twice[:40]!r} appears twice; once is allowed")
     return members
 
 

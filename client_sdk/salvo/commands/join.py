@@ -43,7 +43,7 @@ def _gateway(url: str) -> Gateway:
 
 
 def _is_a_person(bot: object) -> bool:
-    """Whether it is no bot, but somebody who plays in its place."""
+    """Whether it is not a bot, but somebody who plays in its place."""
     return bot in plugins.found(plugins.PLAYERS)
 
 
@@ -93,12 +93,12 @@ def join(
     It reconnects after a lost connection. CMD is a program in any language, which reads JSON lines and answers with
     them.
 
-    The team's secret is in SALVO_SECRET or in a file; at a terminal, the command asks for it where it is wanted. On an
-    open server (profile open) a team without a secret gets a random one, which is shown.
+    The team's secret is in SALVO_SECRET or in a file; at a terminal, the command asks for it if the server needs it. On
+    an open server (profile open) a team without a secret gets a random one, which is shown.
 
-    With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system; a JSON-lines server
-    that does not survive a cell as row and column needs ?cells=xy behind. With smackdown: it plays on standard streams,
-    as a child process of a Code Smackdown referee, which appends both names.
+    With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system; add ?cells=xy for a
+    JSON-lines server that fails at cells written as row and column. With smackdown: it plays on standard streams, as a
+    child process of a Code Smackdown referee, which appends both names.
     """
     refuse_unused_ca(url)
     for option in ("secret_file", "table", "proof", "strict") if _gateway(url).bot_client else ():
@@ -111,7 +111,7 @@ def join(
         logging.getLogger("salvo").setLevel(logging.INFO)
     end_with_input()
     if names and not (len(names) == _NAMES_OF_A_CHILD and _gateway(url).appends_names):
-        raise click.UsageError(f"one bot plays; what is {names[0]!r}?")
+        raise click.UsageError(f"one bot plays; leave out {names[0]!r}")
     if _gateway(url).bot_client:
         _play_elsewhere(url, bot, names, team, games, seed, as_json)
         return

@@ -1,1 +1,1 @@
-"""What a team checks and keeps: the server's known key, its signed log, and a proof of each game."""
+"""What a team checks and stores: the server's known key, its signed log, and a proof of each game."""

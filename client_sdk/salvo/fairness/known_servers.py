@@ -51,7 +51,7 @@ class KnownServers:
         try:
             return cls(_configuration() / "known_servers.json")
         except NoHome as error:
-            log.warning("the server is met without remembering it: %s, or %s", error.text, _CURE)
+            log.warning("the server's key is not remembered: %s, or %s", error.text, _CURE)
             return None
 
     def key_of(self, address: str) -> bytes | None:

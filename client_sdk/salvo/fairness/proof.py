@@ -1,4 +1,4 @@
-"""Proof files: a table's log as it was heard, one payload a line, for ``salvo verify`` (SALVO-LOG-10).
+"""Proof files: a table's log as it was received, one payload a line, for ``salvo verify`` (SALVO-LOG-10).
 
 A team's own file also has what the team sent, to be compared with what the server counted. A placement is recorded by
 its message's digest, as in the log; a shot, a skip or leaving the lobby by its body, because the log has no digest of
@@ -102,7 +102,7 @@ class Proof:
                 continue
             if not line.startswith(PROOF_LINES):
                 file.close()
-                text = f"{self._path} is there, and no proof that could go on; name another file"
+                text = f"{self._path} exists and is not a proof to continue; name another file"
                 raise SalvoError("not_a_proof", text)
             if not line.endswith(b"\n"):
                 break

@@ -1,4 +1,4 @@
-"""A connection that also writes what it hears and sends to a proof file."""
+"""A connection that also writes what it receives and sends to a proof file."""
 
 from __future__ import annotations
 

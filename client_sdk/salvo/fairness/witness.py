@@ -1,4 +1,4 @@
-"""A team as a witness of its own games: compares what the server says with what it signs (SALVO-LOG).
+"""A team as a witness of its own games: compares what the server announces with what it signs (SALVO-LOG).
 
 During a game, the signed log confirms the news on the plain topics, entry by entry; at its end the server reveals what
 it had committed to, and the witness checks that, and that the team's own commands are in it. It also compares the
@@ -295,8 +295,8 @@ class Witness:
         self._pending.clear()
         return WireError(
             "unknown_version",
-            "the server speaks a later version, and its log has what this one cannot read, so this team's games are no "
-            "longer compared with it; install the server's version of battleship-salvo to do so",
+            "the server runs a later version, whose log this one cannot read: this team's games are not compared with "
+            "it any more; install the server's version of battleship-salvo",
         )
 
     def _explain(self, error: log_reader.LogError) -> ImpostorError | UnfairGame | WireError:
@@ -383,7 +383,7 @@ class Witness:
         self._least_lag = min(self._least_lag, lag)
 
     def _answers(self, step: log.LogStep) -> bool:
-        """Whether a step follows from what this team has sent since the comparison began, so that it is no old one."""
+        """Whether a step is new: whether it follows from what this team has sent since the comparison began."""
         own = (each for each in step.announcements if isinstance(each, m.SalvoResolved) and each.player == self._name)
         return step.message in self._asked or any((each.game, each.turn) in self._asked for each in own)
 
@@ -419,7 +419,7 @@ class Witness:
             raise _unfair(
                 opening,
                 f"it has {game.steps} steps, {len(game.hidden)} commitments and {len(game.texts)} revealed texts, and "
-                f"its end tells of {end.steps} and {end.hidden}",
+                f"its end counts {end.steps} and {end.hidden}",
             )
         if game.revealed is None:
             raise _unfair(opening, "nothing was revealed")
@@ -496,7 +496,7 @@ def _read_hidden(text: str, opening: log.Opening) -> m.Input:
     try:
         return log_reader.read_hidden(text).command
     except WireError as error:
-        raise _unfair(opening, f"a revealed text is no input: {error.text}") from None
+        raise _unfair(opening, f"a revealed text is not an input: {error.text}") from None
 
 
 def _unfair(opening: log.Opening, text: str) -> UnfairGame:

@@ -97,7 +97,7 @@ Aim = Annotated[tuple[str, int, int], Keyed(to=str, x=Count, y=Count)]
 
 def _announced(value: _Value | None, what: str) -> _Value:
     if value is None:
-        raise BotError("not_told", f"these rules don't tell {what}")
+        raise BotError("not_told", f"these rules do not reveal {what}")
     return value
 
 
@@ -199,7 +199,7 @@ class SalvoResolved(NamedTuple):
         result = cls(**fields)
         for value in (result.outcomes_if_announced, result.aims_if_announced):
             if value is not None and len(value) != result.shots:
-                raise ValueError(f"a result of {result.shots} shots tells of {len(value)}")
+                raise ValueError(f"a result of {result.shots} shots has outcomes or aims of {len(value)}")
         return result
 
     @classmethod
@@ -301,11 +301,11 @@ _DONE: Final = {
     HostAction.EXTEND: "gives {0.seconds} s more",
     HostAction.ABORT: "aborts the game",
     HostAction.REMOVE: "removes {0.team} from this game",
-    HostAction.ANNOUNCE: "says: {0.text}",
+    HostAction.ANNOUNCE: "announces: {0.text}",
     HostAction.NEXT: "opens the next lobby",
     HostAction.SET: "changes the settings of the next game",
     HostAction.ANNUL: "annuls the result of game {0.game}",
-    HostAction.FINISH: "brings what is on to its end",
+    HostAction.FINISH: "ends the league or the evening after the games that are on",
 }
 _DONE_EVERYWHERE: Final = {
     **_DONE,

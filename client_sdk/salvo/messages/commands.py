@@ -108,7 +108,7 @@ class Skip(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Composed):
-    """A message under a player's name that is no command; it changes nothing (SALVO-ERR-3).
+    """A message under a player's name that is not a command; it changes nothing (SALVO-ERR-3).
 
     Attributes:
         spelling: the ship's name where the topic has one, else empty.

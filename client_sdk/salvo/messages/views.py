@@ -1,4 +1,4 @@
-"""A whole game in one message: the recap of a player that is back, and the boards for the referee's screens."""
+"""A whole game in one message: the recap of a player that reconnects, and the boards for the referee's screens."""
 
 from __future__ import annotations
 

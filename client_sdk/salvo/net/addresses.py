@@ -17,7 +17,7 @@ def check_host(host: str) -> str:
     """Return a host's name or address, without brackets, as it was given.
 
     Raises:
-        ValueError: no resolver could take it; Python's own raises what is no ``OSError``.
+        ValueError: no resolver could take it; Python's own raises what is not an ``OSError``.
     """
     try:
         if ":" in host:

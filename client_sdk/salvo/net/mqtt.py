@@ -125,7 +125,7 @@ def _path(parts: SplitResult) -> str:
         ValueError: no request can have it, or nothing reads it.
     """
     if parts.query or parts.fragment or (parts.scheme not in _WEB and parts.path.strip("/")):
-        raise ValueError("behind HOST:PORT is nothing, and with ws:// and wss:// a path alone")
+        raise ValueError("nothing follows HOST:PORT, but a path with ws:// and wss://")
     if _PATH.fullmatch(parts.path) is None:
         raise ValueError("its path has other characters than a request can have")
     return parts.path or "/mqtt"
@@ -332,9 +332,9 @@ class Connection:
         if not self._rivals.undecided or self._rivals.decide() < self._rivals.most:
             return
         text = (
-            f"{self.url} has ended this connection as soon as it was there ({self._rivals.count}x), as it does when "
-            f"another program connects as {self._user or self._name!r}: a user has one connection, the newest; end one "
-            "of the two; to watch while a bot plays, use salvo watch"
+            f"{self.url} ended this connection as soon as it was made ({self._rivals.count}x), as it does when another "
+            f"program connects as {self._user or self._name!r}: a user has one connection, the newest; end one of the "
+            "two; to watch while a bot plays, use salvo watch"
         )
         if self._gives_way:
             raise self._give_up(ConnectionLost("account_in_use", text))

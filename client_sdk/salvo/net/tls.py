@@ -22,7 +22,7 @@ _PROBE_SECONDS: Final = 2.0
 #: refuse it.
 _MQTT_GREETING: Final = b"\x10\x0c\x00\x04MQTT\x04\x02\x00\x0a\x00\x00"
 _CONNACK: Final = b"\x20"
-#: RFC 6455, 4.1; mosquitto hangs up on a request that is no WebSocket's.
+#: RFC 6455, 4.1; mosquitto hangs up on a request that is not a WebSocket's.
 _WEB_GREETING: Final = (
     "GET /mqtt HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n"
@@ -43,7 +43,7 @@ def client_context(ca: str | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:  # ssl.SSLError is one
-        reason = "is no certificate in PEM form" if isinstance(error, ssl.SSLError) else error.strerror
+        reason = "is not a certificate in PEM form" if isinstance(error, ssl.SSLError) else error.strerror
         raise ConnectionLost("bad_ca", f"{ca}: {reason}; SALVO_CA or --ca names the operator's CA file") from None
 
 

@@ -139,7 +139,7 @@ class ExecBot(Bot):
         try:
             answer = self._ask(view.rules, self._turn(view), seconds, view.limited_by, lambda: self._turn(view))
             if answer.fleet is not None:
-                raise BotError("bot_unreadable", "it answers with a fleet; a turn is answered with shots or skip")
+                raise BotError("bot_unreadable", "it answers with a fleet; answer a turn with shots or skip")
             shots = check_salvo(answer.shots or (), view)
         except BotError as error:
             self._lose(f"turn {view.turn}", error, "the turn is lost")
@@ -199,7 +199,7 @@ class ExecBot(Bot):
             return self._ask_once(rules, question, seconds, limit)
         except BotError as error:
             if of_former_game and error.code == "bot_unreadable":
-                text = f"{error.text}; it is its first line since the game before, and none is asked for between games"
+                text = f"{error.text}; it is a line between two games, when no answer is wanted"
                 raise BotError(error.code, text) from None
             if error.code != "bot_crashed" or not of_former_game:
                 raise
@@ -229,7 +229,9 @@ class ExecBot(Bot):
         """Introduce the game to the process, once; start the process if necessary."""
         if not self._program.running:
             if self._crashes >= MAX_CRASHES:
-                raise BotError("bot_crashed", f"it has crashed {MAX_CRASHES} times in this game and is left alone")
+                raise BotError(
+                    "bot_crashed", f"it has crashed {MAX_CRASHES} times in this game and is not started again"
+                )
             self._program.start()
             self._introduced = False
         if self._introduced:
@@ -288,7 +290,7 @@ class ExecBot(Bot):
     def _fleet_of(self, rules: RuleBook, answer: Answer) -> Fleet | None:
         """Return the fleet of an answer; None if the program wants one drawn."""
         if answer.shots is not None:
-            raise BotError("bot_unreadable", "it answers with shots; a fleet is wanted, or skip for a random one")
+            raise BotError("bot_unreadable", "it answers with shots; answer with a fleet, or skip for a random one")
         if answer.fleet is None:
             return None
         try:
@@ -305,7 +307,7 @@ class ExecBot(Bot):
                 log.warning("%s, game %d: not said: %s", self.name, self._game, error)
                 continue
             if line.to and (line.to == self.name or line.to not in self._players):
-                log.warning("%s, game %d: not said: there is no other player %.40r", self.name, self._game, line.to)
+                log.warning("%s, game %d: not sent: no other player is called %.40r", self.name, self._game, line.to)
                 continue
             self.say(text, line.to)
 

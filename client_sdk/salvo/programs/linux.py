@@ -1,4 +1,4 @@
-"""What this system can do about processes that bots run in; all that only some systems have is here.
+"""What Linux can do about the processes of bots; everything that depends on the system is here.
 
 On Linux a process of bots is kept (:mod:`salvo.programs.keeper`): nothing that they start outlives it, in whatever
 session, there are never many more processes than :func:`most_processes`, nor threads than :func:`most_threads`, and no

@@ -1,6 +1,6 @@
 """A bot in a sandbox: no network, no other process, no file but those of its folder, which it cannot change.
 
-``sandbox:SOURCE`` is a bot's source wherever one is wanted; ``--sandbox`` makes one of each that is no built-in bot. A
+``sandbox:SOURCE`` is a bot's source wherever a command takes one; ``--sandbox`` makes one of all but built-in bots. A
 program is started by bubblewrap, in namespaces of its own, and a bot in Python becomes a program for that. Beside its
 folder it sees what it needs to run: the system's programs, Python and what is installed for it. It may write to
 ``/tmp``, which is empty at its start and gone with it. Root, too, has no rights there: they would be enough to make

@@ -118,7 +118,7 @@ class RuleBook(BoardRules):
         if self.order is Order.ROUNDS and self.shots is Shots.UNTIL_MISS:
             raise self._unplayable("shots", f"with order {self.order}, shots is {Shots.AFLOAT} or {Shots.ONE}")
         if self.repeats is Repeats.REFUSED and (self.announce is not Announce.CELLS or self.order is Order.ROUNDS):
-            text = f"repeats {self.repeats} would tell where others have shot; it needs announce {Announce.CELLS}"
+            text = f"repeats {self.repeats} would reveal where others have shot; it needs announce {Announce.CELLS}"
             raise self._unplayable("repeats", f"{text}, and no {Order.ROUNDS}")
 
     def _check_goal(self) -> None:

@@ -96,7 +96,7 @@ def _names() -> list[str]:
 def _nearest(word: str, words: Iterable[str]) -> str:
     words = list(words)
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(words)}"
+    return f"did you mean {near[0]}?" if near else f"use one of {', '.join(words)}"
 
 
 def _is_a(kind: type, value: Any) -> bool:
@@ -116,10 +116,10 @@ class _File:
         if like is None:
             missing = [key for key in _NEEDED if key not in self._given]
             if missing:
-                text = f"{missing[0]} is missing; say it, or like = NAME to take it from a book"
+                text = f"{missing[0]} is missing; write it, or like = NAME to take it from a book"
                 raise RuleFileError(f"{self._path}: {text}: {', '.join(_names())}")
         if "name" not in self._given:
-            raise RuleFileError(f"{self._path}: name is missing, what /game/rules calls these rules")
+            raise RuleFileError(f"{self._path}: name is missing; /game/rules calls these rules by it")
         book = self._build(like)
         self._check_room(book)
         return book
@@ -135,11 +135,11 @@ class _File:
         if key in _CHOICES and value not in set(_CHOICES[key]):
             raise self._error(key, f"{key} is {value[:60]!r}; {_nearest(value, _CHOICES[key])}")
         if key == "shots" and value == Shots.UNTIL_MISS:
-            text = f"{key} is {value!r}, which is for old records; say shots = 'one' and order = '{Order.STREAK}'"
+            text = f"{key} is {value!r}, which is for old records; write shots = 'one' and order = '{Order.STREAK}'"
             raise self._error(key, text)
         for ship, length in value.items() if kind is dict else ():
             if not _is_a(int, length):
-                raise self._error(ship, f"{ship} is {length!r:.60}; it is its length, an integer")
+                raise self._error(ship, f"{ship} is {length!r:.60}; give its length, an integer")
 
     def _like(self) -> RuleBook | None:
         name = self._given.get("like")

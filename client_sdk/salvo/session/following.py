@@ -1,4 +1,4 @@
-"""Following: the state of the table, its list, and whether the server is there."""
+"""Following: the state of the table, its list, and whether the server is online."""
 
 from __future__ import annotations
 

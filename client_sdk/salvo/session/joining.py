@@ -1,4 +1,4 @@
-"""Joining: from a connection to a place at the table, in a lobby or in a game that is on; refusals on the way."""
+"""Joining: from a connection to a place at the table, in a lobby or in a running game; refusals on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of a session's six machines, and their events; :mod:`.tables` has what follows from what.
+"""The states of a session's six machines, and their events; :mod:`.tables` has the transitions.
 
 The value of a state says what it means, that of an event when it happens.
 """
@@ -60,7 +60,7 @@ class JoiningEvent(Enum):
 class PlacingState(Enum):
     """How far the fleet is."""
 
-    NO_FLEET = "there is no fleet for this game"
+    NO_FLEET = "the game has no fleet yet"
     CHOOSING = "the player was asked for a fleet"
     PLACING = "the fleet is known, but not every ship is approved"
     PLACED = "every ship is approved, or is in a recap"
@@ -91,8 +91,8 @@ class PlayingState(Enum):
     NO_GAME = "the team plays no game"
     WAITING = "it is another player's turn, or the team's own turn is over"
     DECIDING = "the player was asked for a salvo"
-    FIRED = "the turn's shots are sent, and there is no result yet"
-    SKIPPED = "a skip is sent, and there is no result yet"
+    FIRED = "the turn's shots are sent, and the result is not known yet"
+    SKIPPED = "a skip is sent, and the result is not known yet"
     ENDED = "the game is over, and the player knows how it ended"
 
 
@@ -129,8 +129,8 @@ class ReturningState(Enum):
 class ReturningEvent(Enum):
     """What can happen to that knowledge."""
 
-    CONNECTED = "the connection or the server is back, and there is a fleet or a game"
-    CONNECTED_NEW = "the connection is back, and there is neither fleet nor game"
+    CONNECTED = "the connection or the server is back, and the session has a fleet or a game"
+    CONNECTED_NEW = "the connection is back, and the session has neither fleet nor game"
     UNUSABLE = "a recap arrives before the rules or the list that it belongs to"
     TAKEN_UP = "a recap is accepted"
     NOTHING_MISSED = "outside of a game, the team is listed, as news, or `wrong_state`"

@@ -78,7 +78,7 @@ class Reports:
             if connected_seconds <= SILENCE_SECONDS:
                 return []
             where = f"table {table.name!r}" if table.name else "the default table"
-            return self._wait("no_server", f"nothing is heard at {where}: there is no such table, or no server yet")
+            return self._wait("no_server", f"nothing arrives from {where}: it has no such table, or no server yet")
         if not unanswered:
             return []
         return self._wait(

@@ -1,4 +1,4 @@
-"""Playing: the view of one game, and the salvo of one turn until its result is there."""
+"""Playing: the view of one game, and the salvo of one turn until its result arrives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a session knows: what the functions beside this module read and change, and nothing of it twice."""
+"""All state of a session, each value once; the functions of the modules beside this one read and change it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Read it first. A session turns what it receives into the events of these machines; a transition changes the state and
 names the function that is called then. An event without a transition changes nothing: so a late or repeated message
-that no longer fits is ignored. :mod:`.states` says what each state and event means, a function what it does.
+that no longer fits is ignored. :mod:`.machine_states` describes each state and event, and each function its effect.
 
     joining    the request to take part, and the old place
     placing    the fleet of one game

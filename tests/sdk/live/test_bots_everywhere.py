@@ -206,5 +206,5 @@ def test_a_bot_that_fails_in_a_contest_plays_on_and_its_author_reads_why(
     assert LINE in done.stderr
     assert not OURS.search(done.stderr), done.stderr
     lost = {"choose_salvo": "the turn is lost", "place_fleet": "a drawn fleet is placed instead", "close": "nothing is"}
-    assert lost.get(method, "the game goes on") in done.stderr
+    assert lost.get(method, "the game continues") in done.stderr
     assert re.search(r"\(mine, [^)]*(seed 1, game 1|close)\)", done.stderr)
