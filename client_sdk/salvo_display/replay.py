@@ -1,7 +1,7 @@
 """A game as a row of pictures: what the referee, or one player, sees after every salvo.
 
-Every onlooker gets news and nothing else, and draws its frames from them. Which news each one gets is decided in one
-place, :func:`told_to`; a player's frames are drawn from its :class:`salvo.view.View`, the same that its bot would have
+Every onlooker gets news and nothing else, and draws its frames from them. :func:`news_for` alone decides which news
+each one gets. A player's frames are drawn from its :class:`salvo.view.View`, the same that its bot would have
 had, so what the view does not know is in no frame.
 """
 
@@ -468,7 +468,7 @@ class Replay:
         """
         if view not in self._onlookers:
             if view not in self.views:
-                raise ReplayError("unknown_view", f"no view {view[:40]!r}; there are {', '.join(self.views)}")
+                raise ReplayError("unknown_view", f"no view {view[:40]!r}; the views are {', '.join(self.views)}")
             self._look(PlayerOnlooker(self.header, view), view)
         return self._onlookers[view]
 
@@ -483,7 +483,9 @@ class Replay:
             at_table = ", ".join(self.players) or "nobody"
             raise ReplayError("not_begun", f"{self.name}: the game has not begun; at the table: {at_table}")
         if not 0 <= turn < len(frames):
-            raise ReplayError("unknown_turn", f"no turn {turn}; there are 0, before the first salvo, to {self.turns}")
+            raise ReplayError(
+                "unknown_turn", f"no turn {turn}; the turns are 0, before the first salvo, to {self.turns}"
+            )
         return frames[turn]
 
     def show(self, onlookers: Mapping[str, Onlooker]) -> None:

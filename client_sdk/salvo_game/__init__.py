@@ -1,4 +1,4 @@
-"""The game as an authority plays it, records it and checks it, for every package that does: no server is needed.
+"""The game as an authority plays, records and checks it, without a server.
 
 Here live the referee (``referee``) with its table of transitions and the steps of lobby, states and match; a table that
 chains what was announced (``table``) and its signed log (``log``); the records of a journal (``journal_interface``) and

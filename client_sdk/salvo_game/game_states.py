@@ -37,13 +37,15 @@ def extended(deadline: int | None, by: Hosted) -> int:
         IllegalCommand: ``clock_stopped``.
     """
     if deadline is None:
-        raise IllegalCommand("clock_stopped", "no time is running; there is nothing to extend")
+        raise IllegalCommand("clock_stopped", "no time is running that could be extended")
     return deadline + by.ms
 
 
 def unknown_team(name: str, names: Iterable[str]) -> IllegalCommand:
     """Return the refusal to remove a team that is not there."""
-    return IllegalCommand("unknown_target", f"no team {name[:40]!r} to remove; there are {', '.join(names) or 'none'}")
+    return IllegalCommand(
+        "unknown_target", f"no team {name[:40]!r} to remove; the teams are {', '.join(names) or 'none'}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

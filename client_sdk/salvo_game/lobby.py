@@ -1,4 +1,4 @@
-"""The state of a table whose game has not begun: teams come and go, and place their ships."""
+"""The lobby, a table's state before its game begins: teams join, leave and place their ships."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Lobby:
         if command.name in self.removed:
             raise IllegalCommand("removed", "the host has removed you from this game; wait for the next one")
         if len(self.players) >= self.terms.limits.most_players:
-            raise IllegalCommand("table_full", f"{len(self.players)} teams take part; that is the most")
+            raise IllegalCommand("table_full", f"{len(self.players)} teams take part already; a game takes no more")
         self.players[command.name] = Entrant(command.name, command.credential)
         if self._may_restart(command.name, now):
             self._restart(now)

@@ -72,8 +72,8 @@ class ServerIdentity(Protocol):
 def game_secret(header: Header, sign: Callable[[bytes], bytes]) -> bytes:
     """Return the secret of a game: what its commitments are keyed with, revealed when it is won.
 
-    With a fair draw it is the header's fresh one. An explicit seed is no secret, and the same for every game of a run;
-    so there it is drawn from the signing key, which no one else has: a signature of the header, never published.
+    With a fair draw it is the header's fresh one. An explicit seed is not a secret, and is the same for every game of a
+    run; so it is then drawn from the signing key, which no one else has: a signature of the header, never published.
     """
     if header.draw is m.Draw.FAIR:
         return bytes.fromhex(header.seed)

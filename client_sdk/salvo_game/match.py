@@ -1,4 +1,4 @@
-"""One game at a table, without its clock: the engine's game, whose seats are whose, and what is announced of it."""
+"""One game at a table, without its clock: the engine's game, the player of each seat, and the announcements."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Team:
         return [m.CommandRefused(self.name, error.code, error.text)]
 
     def answer_unreadable(self, command: m.Unreadable) -> list[m.Announcement]:
-        """Answer what is no command (SALVO-ERR-3)."""
+        """Answer what is not a command (SALVO-ERR-3)."""
         if not self._may_answer(proven=command.proven):
             return []
         if command.spelling:

@@ -120,7 +120,7 @@ def open_recordings(where: str, table: str | None = None, game: int | None = Non
         return JournalGames(reader(where), table, game)
     if table is not None or game is not None:
         raise SalvoError(
-            "not_a_journal", f"{where} is no journal; a transcript has one game, which needs no --table or --game"
+            "not_a_journal", f"{where} is not a journal; a transcript has one game, which needs no --table or --game"
         )
     path = Path(where)
     source = _proof if _begin(path).startswith(PROOF_LINES) else _transcript

@@ -1,4 +1,4 @@
-"""A table: the referee and what it has said, the deterministic core of a server.
+"""A table: the referee and its announcements, the deterministic core of a server.
 
 The service, recovery and replay all drive this one class, so what they see is the same by construction. Every step
 is chained: its check covers the step before, the time, the input and the bytes of every announcement that followed.

@@ -38,7 +38,7 @@ _GZIP: Final = b"\x1f\x8b"
 _CURE: Final = "take the file again from its source, such as: salvo replay JOURNAL --export FILE"
 #: The key that a transcript begins with.
 _TRANSCRIPT: Final = b'"transcript"'
-#: Before the games of a tournament, which are no transcripts.
+#: Before the games of a tournament, which are not transcripts.
 _TOURNAMENT: Final = b'{"form":'
 
 
@@ -102,7 +102,7 @@ def write_transcript(path: Path, header: Header, steps: Iterable[Step]) -> None:
     try:
         if _is_something_else(path):
             raise TranscriptError(
-                "transcript_unwritable", f"{path} is there and is no transcript; name another file, or remove it"
+                "transcript_unwritable", f"{path} exists and is not a transcript; name another file, or remove it"
             )
         replace_file(path, transcript_bytes(header, steps, packed=path.suffix == ".gz"))
     except OSError as error:
@@ -208,7 +208,7 @@ class _TranscriptReader:
     def take_in(self, line: bytes) -> None:
         if self._header is None and line.startswith(_TOURNAMENT):
             cure = "add --record FILE to the command that its page, or salvo tournament show --json, has for a game"
-            raise TranscriptError("not_a_transcript", f"{self._name} has a tournament's results, no shots; {cure}")
+            raise TranscriptError("not_a_transcript", f"{self._name} has a tournament's results, not shots; {cure}")
         if self._header is None and line.strip() and not line.startswith(b"{") and _TRANSCRIPT not in line:
             cure = "name a file that --record or --export wrote, or a server's journal"
             raise TranscriptError("not_a_transcript", f"{self._name} is not a recorded game; {cure}")
@@ -232,7 +232,7 @@ class _TranscriptReader:
             first = read_first_line(line)
             self._header = first.header
             if first.check != _line_check(header_check(self._header)):
-                raise WireError("wrong_shape", "the line was changed, it does not come to its check")
+                raise WireError("wrong_shape", "the line was changed: its check does not match")
         elif self._end is not None:
             raise WireError("wrong_shape", "this line comes after the end")
         else:
@@ -242,7 +242,7 @@ class _TranscriptReader:
         expected = len(self._steps) + 1
         if isinstance(step, EndOfGame):
             if step.steps != len(self._steps):
-                raise WireError("wrong_shape", f"the end counts {step.steps} steps, there are {len(self._steps)}")
+                raise WireError("wrong_shape", f"the end counts {step.steps} steps, the file has {len(self._steps)}")
             self._end = step.check
             return
         if step.number != expected:
@@ -278,7 +278,9 @@ def execute(transcript: Transcript) -> Iterator[Step]:
     table = Table(seat(transcript.header), no_status)
     if replace(table.header, version=transcript.header.version) != transcript.header:
         where = transcript.line(1)
-        raise TranscriptError("transcript_corrupt", f"{where}: rules and limits don't say the same; {transcript.cure}")
+        raise TranscriptError(
+            "transcript_corrupt", f"{where}: rules and limits contradict each other; {transcript.cure}"
+        )
     table.open()
     whole = table.check.hex()
     for number, line in enumerate(transcript.steps, start=2):
@@ -297,7 +299,7 @@ def execute(transcript: Transcript) -> Iterator[Step]:
         yield step
     if transcript.end not in (None, whole):
         where = transcript.line(len(transcript.steps) + 2)
-        text = f"{where}: the game comes to {whole}, the end says {transcript.end:.40}"
+        text = f"{where}: the game's check is {whole}, the end has {transcript.end:.40}"
         raise TranscriptError("transcript_diverged", f"{text}; {transcript.cure}")
 
 
@@ -310,17 +312,16 @@ def _compare(step: Step, line: StepLine) -> str:
         return _difference(announced, line.public_announcements)
     check = _line_check(step.check)
     if check != line.check:
-        return f"the input or its time was changed: the line comes to {check}, its check says {line.check:.40}"
+        return f"the input or its time was changed: its check is {check}, the line has {line.check:.40}"
     return ""
 
 
 def _difference(announced: Sequence[m.Announcement], recorded: Sequence[m.Announcement]) -> str:
     for mine, its in zip(announced, recorded, strict=False):
         if mine != its:
-            return (
-                f"the referee says {write_announcement_line(mine)[:200]}, the file {write_announcement_line(its)[:200]}"
-            )
-    return f"the referee says {len(announced)} things, the file {len(recorded)}"
+            right, recorded_line = (write_announcement_line(line)[:200] for line in (mine, its))
+            return f"the referee announces {right}, the file has {recorded_line}"
+    return f"the referee makes {len(announced)} announcements, the file has {len(recorded)}"
 
 
 def check(transcript: Transcript) -> tuple[int, int]:

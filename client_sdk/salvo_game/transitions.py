@@ -1,4 +1,4 @@
-"""The referee's theory in one table: what follows from every input in every state.
+"""The referee's theory in one table: the effect of every input in every state.
 
 :data:`TABLE` has a transition for each pair, and the referee takes its steps from it, so table and code cannot differ.
 The published table and the state diagram are printed from it. A step is a function of state, input and time; it returns

@@ -39,9 +39,9 @@ def test_a_player_sees_its_own_ships_and_where_it_fired_but_not_what_it_hit() ->
 
 def test_a_view_or_turn_that_is_not_there_is_named_with_those_that_are() -> None:
     replay = play({"alice": ALICE, "bob": BOB}, AT_BOB)
-    with pytest.raises(ReplayError, match="unknown_view: no view 'carol'; there are referee, alice, bob"):
+    with pytest.raises(ReplayError, match="unknown_view: no view 'carol'; the views are referee, alice, bob"):
         replay.frames("carol")
-    with pytest.raises(ReplayError, match="unknown_turn: no turn 9; there are 0, before the first salvo, to 1"):
+    with pytest.raises(ReplayError, match="unknown_turn: no turn 9; the turns are 0, before the first salvo, to 1"):
         replay.frame(REFEREE, 9)
     lobby = play({"alice": ALICE, "bob": BOB}, ())
     assert lobby.turns == 0

@@ -50,7 +50,7 @@ def test_a_partial_proof_that_contradicts_a_full_one_convicts_the_server(tmp_pat
     assert code == 1
     verdict = (
         f"part, line 3: NOT FAIR: the server contradicts itself: of game 1 two histories were signed after entry "
-        f"{first - 1}: by a lost journal or on purpose, the log cannot tell; entry {first} is another one in"
+        f"{first - 1}: by a lost journal or on purpose, the log cannot show; entry {first} is another one in"
     )
     assert verdict in printed
     assert f"full, line {first + 1}, and both are signed" in printed
@@ -155,7 +155,11 @@ def test_a_file_that_is_no_proof_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "red.txt").write_text("hunter2 is the secret\nof red\n")
     for given in ([], ["--json"]):
         code, printed = _run(str(tmp_path / "red.txt"), *given)
-        assert (code, "hunter2" in printed, "this is no proof" in printed or "no_proof" in printed) == (1, False, True)
+        assert (code, "hunter2" in printed, "this is not a proof" in printed or "no_proof" in printed) == (
+            1,
+            False,
+            True,
+        )
 
 
 @pytest.mark.parametrize("spaces", [True, False])
@@ -179,7 +183,7 @@ def test_verify_names_what_a_file_is_that_is_no_proof(file: Path, tmp_path: Path
     packed, plain = tmp_path / "game.jsonl.gz", tmp_path / "other.jsonl"
     for path in (packed, plain):
         open_recordings(str(file)).export(path)
-    verdict = f"{packed}, line 1: NOT PROVEN: this is no proof: a transcript, which is unsigned; the proof is {file}"
+    verdict = f"{packed}, line 1: NOT PROVEN: this is not a proof: a transcript, which is unsigned; the proof is {file}"
     code, printed = _run(str(packed))
     assert (code, verdict in printed) == (1, True)
     assert "a server writes its proof next to it, other.proof.jsonl" in _run(str(plain))[1]
@@ -188,5 +192,5 @@ def test_verify_names_what_a_file_is_that_is_no_proof(file: Path, tmp_path: Path
         other.write_bytes(content)
         code, printed = _run(str(other))
         assert code == 1
-        assert f"{other}, line 1: NOT PROVEN: this is no proof: " in printed
+        assert f"{other}, line 1: NOT PROVEN: this is not a proof: " in printed
         assert json.loads(_run(str(other), "--json")[1])["fault"] == "no_proof"

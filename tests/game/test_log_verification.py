@@ -101,33 +101,33 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
             player="team1" if _announced(e, "turn")["player"] == "team0" else "team0"
         ),
         _line("turn"),
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "a dropped shot": (_cut_a_shot, _line("reveal"), "does not open the commitment"),
     "a hit too many": (
         lambda e: _announced(e, "result").update(hits=_announced(e, "result")["hits"] + 1),
         _line("result"),
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "a ship that did not sink": (
         lambda e: _announced(e, "result", -1).update(sunk=[]),
         _line("result", -1),
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "another winner": (
         lambda e: _announced(e, "won").update(winner="team1" if _announced(e, "won")["winner"] == "team0" else "team0"),
         _line("won"),
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "a better place": (
         lambda e: _announced(e, "stats").update(shots=1),
         _line("stats"),
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "more time for a friend": (
         lambda e: _announced(e, "turn").update(deadline=_announced(e, "turn")["deadline"] + 1),
         _line("turn"),
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "a secret that does not open": (
         lambda e: _reveal(e).update(secret="00" * 32),
@@ -147,19 +147,19 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
     "a salvo that nobody fired": (
         lambda e: e.insert(_line("result") - 1, {"step": {**e[_line("result") - 1]["step"], "hidden": []}}),
         _line("result"),
-        "nothing led to what is said here",
+        "no input led to these announcements",
     ),
     "an approval for a rival's placement": (
         lambda e: _announced(e, "judged").update(player="team1"),
         _line("judged"),
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "a team that never asked": (
         lambda e: e[1]["step"].update(
             said=[{"players": {"names": ["ghost"]}}], input={"participate": {"name": "ghost"}}
         ),
         None,
-        "by the rules the server says",
+        "by the rules the server announces",
     ),
     "another message for a placement": (
         lambda e: e[_line("judged") - 1]["step"].update(message="00" * 16),
@@ -181,11 +181,11 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], int | None, str]] = {
         None,
         "",
     ),
-    "something that is no entry": (lambda e: e[3]["step"].update(more=1), 4, "signed by the server, and no entry"),
+    "something that is no entry": (lambda e: e[3]["step"].update(more=1), 4, "signed by the server, but not an entry"),
     "an announcement that is none": (
         lambda e: e[3]["step"]["said"].append({"landed": {"to": "team0", "x": 1, "y": 1}}),
         4,
-        "signed by the server, and no entry",
+        "signed by the server, but not an entry",
     ),
     "a refused command among the hidden ones": (
         lambda e: e[_line("judged", 3) - 1]["step"]["hidden"].append("00" * 32),

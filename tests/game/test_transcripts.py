@@ -162,7 +162,7 @@ def test_a_file_that_is_no_transcript_is_not_written_over(file: Path, tmp_path: 
         gzip.compress(b"import salvo\n")[:-9],
     ):
         bot.write_bytes(content)
-        with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*bot.py is there and is no transcript"):
+        with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*bot.py exists and is not a transcript"):
             write_transcript(bot, header, steps)
         assert bot.read_bytes() == content
     with pytest.raises(TranscriptError, match=r"transcript_unwritable: .*No such file or directory; name another file"):

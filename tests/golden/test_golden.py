@@ -114,13 +114,13 @@ def test_one_more_byte_in_an_announcement_is_detected_by_the_transcript(
 
     monkeypatch.setattr("salvo_game.table.write_announcement", write)
     for path in FILES[::10]:
-        with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: .* comes to"):
+        with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: .* its check is"):
             check(read_transcript(path))
 
 
 def test_a_referee_whose_announcements_differ_from_a_transcript_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("salvo_game.match.ANSWERS_PER_SHIP", 0)
-    with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: the referee says"):
+    with pytest.raises(TranscriptError, match=r"transcript_diverged: .*, line \d+: the referee makes"):
         check(read_transcript(FILES[NAMES.index("v1/4-players-4.jsonl.gz")]))
 
 

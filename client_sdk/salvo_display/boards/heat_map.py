@@ -13,7 +13,7 @@ from salvo_display.boards.marks import Mark
 
 #: Marks of cells whose content is known: the letter says more than the chance.
 _KNOWN: Final[Mapping[str, str]] = {Mark.HIT: "hit", Mark.MISS: "miss"}
-_MEANINGS: Final[Mapping[str, str]] = {**_KNOWN, Mark.FIRED: "fired at before, and not told"}
+_MEANINGS: Final[Mapping[str, str]] = {**_KNOWN, Mark.FIRED: "fired at before, result unknown"}
 
 
 class Square(NamedTuple):

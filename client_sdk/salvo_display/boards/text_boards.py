@@ -87,7 +87,7 @@ def salvo_line(
 
     Args:
         of_allowed: appended to the number of shots, such as `` of 5``.
-        told: what it has brought about; :func:`news` by default.
+        consequences: its consequences as texts; those of :func:`news` by default.
     """
     shots = f"{result.shots}{of_allowed} shots" if of_allowed else _counted(result.shots, "shot")
     head = f"turn {result.turn:>{turn_width}}  {result.player:<{name_width}}"

@@ -1,4 +1,4 @@
-"""A game as it goes: its boards on a terminal, drawn again after every salvo; elsewhere, a line for each salvo."""
+"""A game while it is played: its boards on a terminal, drawn after every salvo; elsewhere, a line for each salvo."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def verify(files: Sequence[Path], key: str | bytes | None, as_json: bool) -> Non
     """Check offline that games were fair.
 
     FILE is a proof, from serve --transcripts, watch --proof or join --proof. Each game gets its own verdict. Several
-    files of one game are also checked for the same log: the server may have told one story to some and another one to
+    files of one game are also checked for the same log: the server may have signed another history for
     others.
 
     Exit code 0: everything is fair; the last game of a file may be unfinished. Exit code 1: something is not fair; the

@@ -43,7 +43,7 @@ _LEGEND: Final = (
     ("aA", "hit"),
     ("AA", "sunk"),
     ("*", "miss"),
-    ("?", "fired at, hit or miss not told"),
+    ("?", "fired at, hit or miss unknown"),
 )
 #: Of a script: comments, and what other modules use.
 _LEFT_OUT: Final = re.compile(r"^\s*//.*\n|^export ", re.MULTILINE)

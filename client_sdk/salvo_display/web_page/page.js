@@ -317,7 +317,7 @@ function remember() {
   remembering = setTimeout(() => history.replaceState(null, "", `#turn=${now}`), 300);
 }
 
-// A page of a hall is no secure context: it has no clipboard but that of a selection.
+// A page of a hall is not a secure context: it has no clipboard but that of a selection.
 function copied(text) {
   const field = document.body.appendChild(document.createElement("textarea"));
   field.value = text;

@@ -1,4 +1,4 @@
-"""How the server makes each page: from a template, with a policy that allows the page's own style and script only."""
+"""Render pages from templates, with a policy that allows the page's own style and script only."""
 
 from __future__ import annotations
 

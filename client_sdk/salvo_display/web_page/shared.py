@@ -1,4 +1,4 @@
-"""What a link to a game says before it is opened: a title, a sentence and a picture of the boards (Open Graph).
+"""The preview of a link to a game: a title, a sentence and a picture of the boards (Open Graph).
 
 The picture is a PNG, since no messenger shows an SVG; it needs nothing but zlib. It has the boards in play order, and
 no text: title and sentence have the names.

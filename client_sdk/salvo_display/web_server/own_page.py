@@ -180,7 +180,7 @@ class OwnPage(ABC):
     def application(self) -> ASGIApp:
         """Return what serves the page."""
         app = Starlette(routes=self.routes(), exception_handlers={PageRefusal: _answer})
-        return Guarded(app, self._hosts.__contains__, "no name of this page; its address begins with 127.0.0.1")
+        return Guarded(app, self._hosts.__contains__, "this page has another name: its address begins with 127.0.0.1")
 
     @property
     def _now_ms(self) -> int:

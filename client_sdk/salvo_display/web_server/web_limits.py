@@ -1,4 +1,4 @@
-"""What uvicorn leaves open: how many connections an address has, and how long they say nothing.
+"""The limits that uvicorn lacks: connections of an address, and their silence.
 
 And what strangers send it that it takes for errors of its own, which would be tracebacks in the log.
 """
@@ -70,7 +70,7 @@ class _Proxied(ProxyHeadersMiddleware):
 
 
 def _left_in_silence(app: ASGIApp) -> Any:
-    """Return an application to which it is no error that a client is gone, or that the process ends."""
+    """Return an application to which it is not an error that a client is gone, or that the process ends."""
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         with contextlib.suppress(ClientDisconnect, asyncio.CancelledError):

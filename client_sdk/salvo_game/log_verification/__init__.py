@@ -1,4 +1,4 @@
-"""Was it fair? A game's log, held against what was revealed and against the rules (SALVO-LOG-11).
+"""Check that a game was fair: compare its log with what was revealed and with the rules (SALVO-LOG-11).
 
 Works offline, on files. What the server signed is checked line by line: signatures, numbers, links. Once a game is won,
 all that was hidden is known: then the game is executed again, and the log that an honest server would have written is

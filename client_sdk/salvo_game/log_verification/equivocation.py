@@ -119,7 +119,7 @@ def _two_stories(mine: _Story, game: LoggedGame, theirs: _Story, other: LoggedGa
 
 
 def _fault(game: LoggedGame, other: LoggedGame, number: int, where: str) -> tuple[Fault, str]:
-    difference = f"it told two stories of {game}: {where}"
+    difference = f"it signed two histories of {game}: {where}"
     if game.opening.draw is Draw.SEED:
         restarted = "it was restarted with the same explicit seed, and these are two games"
         return Fault.UNDECIDED, f"{difference}; or {restarted}"

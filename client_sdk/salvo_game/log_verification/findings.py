@@ -25,7 +25,7 @@ BLAME: Final = {
     Fault.UNDECIDED: "log and notes do not fit, and the notes are unsigned",
     Fault.STRANGER: "another server signed it",
     Fault.LATER: "a later version of Salvo wrote it",
-    Fault.NO_PROOF: "this is no proof",
+    Fault.NO_PROOF: "this is not a proof",
 }
 #: Of these nothing is known about the game; the others are reproaches.
 UNPROVEN: Final = frozenset(set(Fault) - {Fault.FILE, Fault.SERVER, Fault.FORKED})

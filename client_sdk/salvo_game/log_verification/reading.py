@@ -191,7 +191,7 @@ class _LogReader:
         for lines in (*(game.lines for game in aside), *excused):
             wrong += _contradictions(lines)
         if aside or excused:
-            what = "lobbies, or games of others, were heard in part, and nothing is to be proven of them"
+            what = "lobbies, or games of others, are recorded in part, and left out"
             report.remarks.append(f"{len(aside) + len(excused)} {what}")
         return [line.number for part in parts if part not in excused for line in part]
 

@@ -46,7 +46,7 @@ class Repetition:
         self._table = Table(seat(header), no_status)
         first = self._game.lines[0]
         if replace(self._table.header, version=header.version) != header:
-            blame_server(first, "rules and limits do not say the same")
+            blame_server(first, "rules and limits contradict each other")
         self._table.open()
         self._log = GameLog(header, self._game.opening.key, secret)
         if self._log.entries[0] != first.text:
@@ -91,15 +91,15 @@ class Repetition:
         own = None if body.command is not None or not due else due.pop()
         for each in due:
             if self._carry_out(line, each.command, each.at):
-                blame_server(line, f"all must hear of {each.text[:120]}, and the log has no entry of it")
+                blame_server(line, f"{each.text[:120]} must be announced, and the log has no entry of it")
         if body.command is not None:
             produced = self._carry_out(line, body.command, body.at)
         elif own is not None:
             produced = self._carry_out(line, own.command, own.at)
         else:
-            blame_server(line, "nothing led to what is said here")
+            blame_server(line, "no input led to these announcements")
         if not produced:
-            blame_server(line, "only its sender hears of what led to this entry")
+            blame_server(line, "what led to this entry is announced to its sender alone")
         if produced[0] != line.text:
             blame_server(line, _difference(read_entry(produced[0]), line.entry))
         return produced[1:]
@@ -146,7 +146,7 @@ def texts_of(line: LoggedLine) -> tuple[str, ...]:
 def _difference(mine: Entry, its: Entry) -> str:
     """Return in what an entry differs from the one that the rules give."""
     if mine.number != its.number or type(mine.body) is not type(its.body):
-        return f"entry {its.number} is no {_kind(mine)}, as it must be, but a {_kind(its)}"
+        return f"entry {its.number} must be a {_kind(mine)}, and is a {_kind(its)}"
     if isinstance(mine.body, LogStep) and isinstance(its.body, LogStep):
         return _step_difference(mine.body, its.body)
     return f"by the rules the entry has {mine.body!r:.200}, the log has {its.body!r:.200}"
@@ -160,13 +160,15 @@ def _step_difference(mine: LogStep, its: LogStep) -> str:
     for one, other in zip(mine.announcements, its.announcements, strict=False):
         if one != other:
             right, signed = (write_announcement_line(line)[:200] for line in (one, other))
-            return f"by the rules the server says {right}, it said {signed}"
+            return f"by the rules the server announces {right}, it announced {signed}"
     if len(mine.announcements) != len(its.announcements):
-        return f"by the rules the server says {len(mine.announcements)} things, it said {len(its.announcements)}"
+        return (
+            f"by the rules the server makes {len(mine.announcements)} announcements, it made {len(its.announcements)}"
+        )
     if len(mine.hidden) != len(its.hidden):
         return f"{len(mine.hidden)} hidden inputs count, the entry commits to {len(its.hidden)}"
     if mine.at != its.at:
         return f"what led to it was at {mine.at}, the entry is of {its.at}"
     if mine.message != its.message:
-        return f"the message was {mine.message.hex() or 'none'}, the entry tells {its.message.hex() or 'none'}"
-    return f"the input was {mine.command!r:.100}, the entry tells {its.command!r:.100}"
+        return f"the message was {mine.message.hex() or 'none'}, the entry has {its.message.hex() or 'none'}"
+    return f"the input was {mine.command!r:.100}, the entry has {its.command!r:.100}"

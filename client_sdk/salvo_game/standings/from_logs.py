@@ -1,4 +1,4 @@
-"""Results from signed logs, where everybody can check them; the same ones as in the server's journal."""
+"""Read results from signed logs, which everybody can check; the server's journal has the same results."""
 
 from __future__ import annotations
 
