@@ -490,7 +490,7 @@ class _Match:
             sender, turn = self._names[seat], self._game.turn
             text, to = texts_of(line)
             if to and (to == sender or to not in self._names):
-                about = f"said something to {to!r:.80}, who is no other player"
+                about = f"sent a line to {to!r:.80}, who is not another player"
                 self._give_up(seat, turn, self._error(sender, "unknown_player", about))
                 continue
             try:
@@ -498,7 +498,7 @@ class _Match:
                     raise BotError("bad_text", NO_TEXT)
                 text = clean_text(text)
             except SalvoError as error:
-                self._give_up(seat, turn, self._error(sender, "bad_text", f"said {text!r:.80}: {error.text}"), error)
+                self._give_up(seat, turn, self._error(sender, "bad_text", f"sent {text!r:.80}: {error.text}"), error)
                 continue
             for seat, (name, bot) in enumerate(zip(self._names, self._bots, strict=True)):
                 if name == to or (not to and name != sender):

@@ -372,7 +372,7 @@ class Cluster:
         for host, count in (now[address] for address in now.keys() - self._hosts.keys()):
             _log.info("host %s plays on %d cores", host, count)
         if not now and not self._is_empty:
-            _log.warning("no host is there; start one: salvo lab worker %s", self._url)
+            _log.warning("no host has joined; start one: salvo lab worker %s", self._url)
         self._is_empty = not now
         self._hosts = now
 
@@ -504,7 +504,7 @@ def security_for(url: str, tls: Path | None) -> Security:
         raise SalvoError("bad_lab_url", f"{url[:200]!r}: {error}") from None
     there = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port is not None
     if not there or parts.path or parts.username:
-        raise SalvoError("bad_lab_url", f"{url[:200]!r} is no tls://HOST:PORT")
+        raise SalvoError("bad_lab_url", f"{url[:200]!r} is not tls://HOST:PORT")
     if parts.scheme == "tcp" or tls is None:
         fix = f"salvo tls DIR --host {parts.hostname}; copy DIR to all hosts, and give tls://{parts.netloc} --tls DIR"
         raise SalvoError("lab_without_tls", f"{url}: anyone who reaches it could run code without TLS. {fix}")
@@ -552,7 +552,7 @@ async def schedule(url: str, tls: Path | None, listening: Callable[[str], object
         )
     except (OSError, RuntimeError) as error:
         cause = error.__cause__ or error
-        raise SalvoError("bad_lab_url", f"{url} cannot be listened at: {getattr(cause, 'strerror', cause)}") from None
+        raise SalvoError("bad_lab_url", f"cannot listen at {url}: {getattr(cause, 'strerror', cause)}") from None
     async with scheduler:
         listening(scheduler.address)
         await scheduler.finished()

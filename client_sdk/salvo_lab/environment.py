@@ -57,7 +57,7 @@ def env(rules: str | RuleBook = "standard", players: int = 2, render_mode: str |
 
 
 class _IllegalEndsGame(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """Takes what is no action for an illegal one: PettingZoo looks up in the mask whatever it gets."""
+    """Takes what is not an action for an illegal one: PettingZoo looks up in the mask whatever it gets."""
 
     def step(self, action: Any) -> None:
         game, agent = self.env.unwrapped, self.agent_selection

@@ -99,7 +99,7 @@ class Climb:
         below = f"beats rung {self.beats}, {rungs[self.beats - 1].name}" if self.beats else "beats no rung"
         above = ""
         if self.level is not None:
-            above = f", and is not told from rung {self.level + 1}, {rungs[self.level].name}"
+            above = f", and is undecided against rung {self.level + 1}, {rungs[self.level].name}"
         elif self.beats < len(rungs):
             above = f", and loses to rung {self.beats + 1}, {rungs[self.beats].name}"
         return f"{self.bot} {below}{above}; the chance that this is wrong is at most {ERROR:.0%}"

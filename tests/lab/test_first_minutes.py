@@ -170,11 +170,11 @@ WRONG = {
     [
         (
             "play asks.py hunter",
-            "not_told: asks.py:6: these rules don't tell which shots of a salvo hit; result.hits is ",
+            "not_told: asks.py:6: these rules do not reveal which shots of a salvo hit; result.hits is ",
         ),
         (
             "play maps.py hunter",
-            "not_told: maps.py:6: the rules 'salvo' don't tell which shot was a hit; view.salvos has ",
+            "not_told: maps.py:6: the rules 'salvo' do not reveal which shot was a hit; view.salvos has ",
         ),
         (
             "play cell.py hunter",
@@ -204,7 +204,7 @@ WRONG = {
         ),
         ("explain folder", "transcript_unreadable: folder: Is a directory; name a file in it"),
         ("tournament run open.toml", "bad_tournament: open.toml, line 1: a text has no closing quote"),
-        ("tournament open.toml", "No such command 'open.toml'. There are init, run, show."),
+        ("tournament open.toml", "No such command 'open.toml'. The commands are init, run, show."),
         ("teams lits", "No such command 'lits'. Did you mean 'list'?"),
         ("serve --config open.toml", "bad_setting: open.toml, line 1: a text has no closing quote"),
     ],

@@ -69,7 +69,7 @@ def test_maps_of_every_book_agree_with_what_is_known_and_change_no_game(book: Ru
 
 @pytest.mark.parametrize("target", ["me", "nobody"])
 def test_a_heat_map_of_an_unknown_players_board_is_refused(target: str) -> None:
-    with pytest.raises(BotError, match=f"unknown_target: '{target}' is none of those that still stand: you"):
+    with pytest.raises(BotError, match=f"unknown_target: '{target}' is not an opponent in the game: you"):
         heat_map(view_of(), target)
 
 

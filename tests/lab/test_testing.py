@@ -42,7 +42,7 @@ def test_a_drawn_fleet_is_labelled_and_read_back() -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda picture: picture.replace("S S S .", "S S . S"), "submarine is no straight line"),
+        (lambda picture: picture.replace("S S S .", "S S . S"), "submarine is not a straight line"),
         (lambda picture: picture.replace("P", "Z"), "no ship has the letter"),
         (lambda picture: picture + "....", "10 rows of 10 cells"),
     ],
@@ -70,7 +70,7 @@ class Homeless(RandomBot):
 
 @pytest.mark.parametrize(
     ("kind", "problem"),
-    [(Careless, "played twice it went two ways"), (Rude, "bad_salvo"), (Homeless, "no fleet of these rules")],
+    [(Careless, "played twice it went two ways"), (Rude, "bad_salvo"), (Homeless, "not a fleet of these rules")],
 )
 def test_check_bot_names_the_problem(kind: type[Bot], problem: str) -> None:
     [found] = check_bot(kind, games=1).problems

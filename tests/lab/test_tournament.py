@@ -197,7 +197,7 @@ def test_a_bot_is_closed_after_its_game_and_an_error_then_costs_one_strike(bots:
 
 def test_an_illegal_fleet_and_one_bad_moment_cost_a_strike_and_no_more(bots: Path) -> None:
     for kind, cause in (
-        ("BadFleet", "bad_fleet: bots.py:55: returned 'fleet', no fleet of these rules (BadFleet, place_fleet)"),
+        ("BadFleet", "bad_fleet: bots.py:55: returned 'fleet', not a fleet of these rules (BadFleet, place_fleet)"),
         ("DeafOnce", ": KeyError: 'once'"),
     ):
         for game in _play_two(f"{bots}:{kind}", "random", games=2):
@@ -330,12 +330,12 @@ strikes = 2
         ('name = "cup"', "", "name is missing"),
         ('"swiss"', '"swis"', "line 2: format is 'swis'; input should be 'round_robin', 'swiss' or 'free_for_all'"),
         ('"swiss"', '"swiss"\nseats = 3', "line 3: seats is 3; seats belongs to free_for_all"),
-        ('"swiss"', '"free_for_all"\nseats = 3', "line 3: seats is 3; there are only 2 bots"),
+        ('"swiss"', '"free_for_all"\nseats = 3', "line 3: seats is 3; the file names only 2 bots"),
         ('"swiss"', '"round_robin"\nrounds = 3', "line 3: rounds is 3; round_robin has as many rounds as it needs"),
         ('"swiss"', '"swiss"\ngames = 0', "line 3: games is 0; input should be greater than or equal to 1"),
         ('"swiss"', '"swiss"\ngames = true', "line 3: games is True; input should be an integer"),
         ('"swiss"', '"swiss"\ngames = 2.0', "line 3: games is 2.0; input should be an integer"),
-        ('"swiss"', '"swiss"\nround = 2', "line 3: 'round' is no key of a tournament; did you mean rounds?"),
+        ('"swiss"', '"swiss"\nround = 2', "line 3: 'round' is not a key of a tournament; did you mean rounds?"),
         ('"swiss"', '"swiss"\nrules = "spacd"', "line 3: no ruleset 'spacd'; did you mean spaced?"),
         ('"swiss"', '"swiss"\nseed = "a b"', "line 3: seed is 'a b'; it is 1..64 ASCII characters, no blanks"),
         ('"swiss"', '"swiss"\nseed = 1.5', "line 3: seed is 1.5; input should be an integer or a text"),
@@ -343,7 +343,7 @@ strikes = 2
         ('"random"', "3", "line 5: bots.mine is 3; input should be a valid string"),
         ('yours = "hunter"', "", "line 4: 1 bots; a tournament has 2..64"),
         ("strikes = 2", "strikes = 0", "line 9: time.strikes is 0; input should be greater than or equal to 1"),
-        ("strikes = 2", "stikes = 2", "line 9: 'stikes' is no key of a tournament; did you mean strikes?"),
+        ("strikes = 2", "stikes = 2", "line 9: 'stikes' is not a key of a tournament; did you mean strikes?"),
         ("strikes = 2", "bank_seconds = nan", "line 9: time.bank_seconds is nan; input should be"),
         ("strikes = 2", "decision_seconds = 0", "line 9: time.decision_seconds is 0; input should be greater than"),
         ("[bots]", "[bots", ", line 4: "),

@@ -216,7 +216,7 @@ def test_a_property_in_place_of_a_method_is_the_bots_error() -> None:
         arena.play({"mine": Seeing(), "rival": RandomBot()}, seed=7)
     with pytest.raises(BotError, match=rf"bot_raised: {HERE}:\d+: ZeroDivisionError"):
         limit_time(Seeing(), TimeLimits(turn_seconds=60))
-    with pytest.raises(BotError, match=r"bad_bot: Seeing\.choose_salvo is no method"):
+    with pytest.raises(BotError, match=r"bad_bot: Seeing\.choose_salvo must stay a method"):
         replace(Seeing(), "choose_salvo", None)
 
 
@@ -375,7 +375,7 @@ def test_an_answer_is_read_no_further_than_its_length() -> None:
 
 @pytest.mark.parametrize("bot", [Thorny, lambda: RandomBot, lambda: 5])
 def test_what_is_no_bot_is_refused(bot: Callable[[], Any]) -> None:
-    with pytest.raises(BotError, match=r"bad_bot: .* is no bot; .* makes one of its class"):
+    with pytest.raises(BotError, match=r"bad_bot: .* is not a bot; .* makes one of its class"):
         Adapter(bot())
 
 

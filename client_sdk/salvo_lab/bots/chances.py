@@ -44,7 +44,7 @@ def heat_map(
     """
     if target not in view.opponents:
         standing = ", ".join(view.opponents) or "nobody"
-        raise BotError("unknown_target", f"{target!r} is none of those that still stand: {standing}")
+        raise BotError("unknown_target", f"{target!r} is not an opponent in the game: {standing}")
     if fleets < 1:
         raise BotError("bad_fleets", f"{fleets} fleets to sample; 1 or more")
     book, known_clues = view.rules, clues(view, target)
@@ -88,7 +88,7 @@ def map_of(
 
 def _source_of(fleets: int, left_out: int) -> str:
     """Return where chances come from, in words."""
-    note = "estimated ship by ship: which whole fleets agree with all answers is too hard to say"
+    note = "estimated ship by ship: which whole fleets agree with all answers is too hard to compute"
     if fleets:
         note = f"the share of {fleets} fleets that agree with all answers"
     return f"{note}, {left_out} left out" if left_out else note

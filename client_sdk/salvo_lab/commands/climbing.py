@@ -89,7 +89,7 @@ def lines(found: Climb, bot: str, seed: str, *, traceback: bool) -> Iterator[str
 
         yield from failure_lines(met.failures, game_again, traceback=traceback)
     if found.failed:
-        yield "no verdict: a bot failed, so the games do not tell how well it plays"
+        yield "no verdict: a bot failed, so the games do not show how well it plays"
         return
     yield f"{found.ladder.name}, rules {found.ladder.rules}"
     for number in reversed(range(len(rungs))):

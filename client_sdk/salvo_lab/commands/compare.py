@@ -39,7 +39,7 @@ _LEGEND: Final = (
 @click.command()
 @click.argument("first")
 @click.argument("others", metavar="SECOND...", nargs=-1)
-@click.option("--ladder", is_flag=True, help="Instead of SECOND: find the rungs of the frozen ladder that FIRST beats.")
+@click.option("--ladder", is_flag=True, help="Find the rungs of the frozen ladder that FIRST beats, instead of SECOND.")
 @click.option(
     "--games",
     type=Integer(min=2),
@@ -178,7 +178,7 @@ def _lines(found: Comparison, command: Callable[[int], str], seconds: float, tra
     yield from failure_lines(found.failures, command, traceback=traceback)
     if found.failures:
         failed = " and ".join(sorted({failure.player for failure in found.failures}))
-        yield f"no verdict against {found.bots[1]}: {failed} failed, so the games do not tell how well it plays"
+        yield f"no verdict against {found.bots[1]}: {failed} failed, so the games do not show how well it plays"
         return
     yield found.in_words
     yield (

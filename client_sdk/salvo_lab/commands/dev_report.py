@@ -1,4 +1,4 @@
-"""What ``salvo dev`` tells of a save, in lines and for programs."""
+"""The report of ``salvo dev`` on a save, as lines and as JSON."""
 
 from __future__ import annotations
 

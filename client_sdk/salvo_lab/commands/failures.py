@@ -1,4 +1,4 @@
-"""What commands print of bots that fail, and how to see it again."""
+"""Print the failures of bots, and the commands that show them again."""
 
 from __future__ import annotations
 

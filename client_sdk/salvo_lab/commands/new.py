@@ -23,7 +23,7 @@ _NAME = re.compile(r"[\w-]+(\.[\w-]+)*\.\w+")
 
 @click.command()
 @click.argument("file")
-@click.option("--program", is_flag=True, help="In Python and JavaScript too, write a program without the SDK.")
+@click.option("--program", is_flag=True, help="Write a program without the SDK, also in Python and JavaScript.")
 def new(file: str, program: bool) -> None:
     """Write a starter bot to FILE: mybot.py or mybot.js on their SDK, or a program in another language, mybot.pl.
 
@@ -91,13 +91,14 @@ def _kit_for(file: Path, program: bool) -> Template:
         file.stem in sys.stdlib_module_names or file.stem in ("salvo", *plugins.found(plugins.BOTS))
     ):
         raise BotError(
-            "bad_file", f"{file.name}: there is another {file.stem}, which Python or salvo takes; say mybot.py"
+            "bad_file",
+            f"{file.name}: another module is called {file.stem}, which Python or salvo imports; take mybot.py",
         )
     for kit in KITS:
         if kit.suffix == file.suffix and (kit.runs or not program):
             return kit
     raise BotError(
-        "bad_file", f"{file}: there is one for {_ends()}; another language can do what a program of these does"
+        "bad_file", f"{file}: starter bots end in {_ends()}; in another language, write what a program of these does"
     )
 
 

@@ -354,7 +354,7 @@ class _Table(NamedTuple):
     """What games are played by.
 
     Attributes:
-        kept: learns which game is on.
+        supervised: learns which game is on.
         open_page: opens the page of a person who plays in a browser.
         command: returns the command that replays a game, or plays it again.
     """

@@ -1,4 +1,4 @@
-"""``show`` of ``salvo tournament`` and ``salvo league``: what a series came to, from its record alone."""
+"""``show`` of ``salvo tournament`` and ``salvo league``: the standings of a series, from its record alone."""
 
 from __future__ import annotations
 

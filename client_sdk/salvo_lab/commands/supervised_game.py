@@ -1,4 +1,4 @@
-"""Bots in the command's own process, for people who debug them: when they end it, the command says who did.
+"""Play bots in the command's own process, to debug them; if one ends the process, the command names it.
 
 They play in a copy of the process, which has the same terminal, and the command waits for it as its keeper. On other
 systems than Linux, beside other threads and under a debugger there is no copy, and such a bot ends the command.

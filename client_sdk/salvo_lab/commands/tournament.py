@@ -92,7 +92,7 @@ def init(file: Path) -> None:
 @_FILE
 @JOBS
 @click.option("--fresh", is_flag=True, help="Set aside the games that were played, and play everything again.")
-@json_option("One JSON object in place of the table.")
+@json_option("One JSON object instead of the table.")
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -148,7 +148,7 @@ def run(
         with _progress(in_all, before) as played:
             given = play_tournament(path, given, games, jobs or cores(), played, _leaving_out(teams))
     except KeyboardInterrupt:
-        so_far = f"{len(schedule(given, games.games)[1])} of {in_all} games are played and kept"
+        so_far = f"{len(schedule(given, games.games)[1])} of {in_all} games are played and saved"
         click.echo(f"\n{so_far}; go on: {_command('run', again)}", err=True)
         raise
     finally:
@@ -166,7 +166,7 @@ def run(
 
 @tournament.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@json_option("One JSON object in place of the table.")
+@json_option("One JSON object instead of the table.")
 @CSV
 @PAGE
 def show(file: Path, as_json: bool, csv_file: Path | None, page_file: Path | None) -> None:

@@ -1,1 +1,1 @@
-"""What a game says of its bots: what each knew, what its shots gained, luck and skill."""
+"""Explain a game: what each bot knew, what its shots gained, luck and skill."""

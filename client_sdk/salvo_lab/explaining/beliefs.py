@@ -1,4 +1,4 @@
-"""What can be inferred about a rival's board, and which answers to shots at it to expect.
+"""Infer a rival's board, and predict the answers to shots at it.
 
 A :class:`Belief` consists of fleets drawn evenly from all that agree with the answers; if that is too hard, as with
 more than five ships and only a number for each salvo, of chances estimated ship by ship. Boards of several rivals are

@@ -148,7 +148,7 @@ def method_line(salvos: Sequence[Explanation], fleets: int) -> str:
         parts[0] += f"; estimated ship by ship, without an error, in {guessed} of {len(salvos)} salvos"
     if vague:
         parts.append(
-            f"luck is rough in {vague} of {len(salvos)} salvos: answers that are too hard to take in are left out"
+            f"luck is rough in {vague} of {len(salvos)} salvos: answers that are too hard to compute with are left out"
         )
     return "; ".join(parts)
 

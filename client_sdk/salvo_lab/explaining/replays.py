@@ -69,7 +69,7 @@ def salvos_of(replay: Replay, turn: int | None) -> list[int]:
     if turn is None:
         return fired
     if turn not in fired:
-        there = f"there are 1 to {replay.turns}" if fired else "there are no shots yet"
+        there = f"the turns are 1 to {replay.turns}" if fired else "nobody has fired yet"
         raise ReplayError("unknown_turn", f"no turn {turn}; {there}")
     return [turn]
 

@@ -1,4 +1,4 @@
-"""A person sits down at a browser: its page is served on this machine while the game is played on another thread."""
+"""Let a person play in a browser: serve the page on this machine, and play the game on another thread."""
 
 from __future__ import annotations
 

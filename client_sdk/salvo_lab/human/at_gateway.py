@@ -61,7 +61,7 @@ class Place:
 
 
 class _ThreadEnds(SystemExit):
-    """Ends a program's thread without a word, and is no error of a bot."""
+    """Ends a program's thread without a word, and is not an error of a bot."""
 
 
 @contextlib.contextmanager

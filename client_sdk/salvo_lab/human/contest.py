@@ -158,7 +158,7 @@ class Person:
             case LogDoubted(text):
                 self._notify(f"{text}; asked the server how the game stands")
             case GameVerified(game, True, placed):
-                self._notify(f"game {game} was as the server had committed to it")
+                self._notify(f"game {game} agrees with the server's commitment")
                 self._reveal(game, placed)
 
     def _observe(self, announcement: m.Announcement, retained: bool) -> None:
@@ -260,7 +260,7 @@ class Person:
             case Taunt(hit, text):
                 self._taunts[hit] = [*self._taunts[hit], text] if text else []
                 texts = ", ".join(self._taunts[hit]) or "nothing"
-                self._notify(f"said to anyone who {'hits' if hit else 'misses'} you: {texts}")
+                self._notify(f"taunts for anyone who {'hits' if hit else 'misses'} you: {texts}")
 
     def _taunt(self, shooter: str, view: View) -> None:
         """Answer a salvo at the own board with one of the person's texts."""

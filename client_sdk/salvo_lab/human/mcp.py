@@ -57,7 +57,7 @@ _HOW: Final = """\
 Battleship against one or more other players, whose ships you find by firing at cells. Call `rules` first: they differ.
 Then repeat until the state is over: `wait_for_turn`, `view`, and `fire` with as many cells as shots_left.
 `view` has the boards and every salvo so far with its cells and its number of hits. Reason from these: where only the
-number is told, a board cannot show which shots of a salvo hit.
+number is announced, a board cannot show which shots of a salvo hit.
 Your fleet is placed for you. If you have lost track of the game, `rules` and `view` have all that you may know.
 In a contest another game follows: call `wait_for_turn` again when one is over.
 """
@@ -151,7 +151,7 @@ class Tools:
             await anyio.sleep(_LOOK_SECONDS)
             self._look()
         if self._book is None:
-            return self._answer(text="the table has not said its rules yet; call rules again")
+            return self._answer(text="the table has not announced its rules yet; call rules again")
         book, grid = self._book, self._book.grid
         fleet = [] if self._fleet is None or self._fleet.book != book else self._fleet.placements
         return self._answer(

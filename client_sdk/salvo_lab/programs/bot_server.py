@@ -76,7 +76,7 @@ class _Game:
         self._adapter.close()
 
     def _new_lines(self) -> tuple[LineSaid, ...]:
-        """Return the bot's chat lines since the last call; what is no text is left out."""
+        """Return the bot's chat lines since the last call; what is not text is left out."""
         return tuple(LineSaid(text, to) for text, to in self._adapter.lines() if text is not None and to is not None)
 
     def _receive(self, results: Iterable[ResultTold], heard: Iterable[HeardBody]) -> None:
@@ -107,7 +107,7 @@ class BotServer:
 
         Raises:
             BotError: the bot fails.
-            WireError: it is no line of this protocol.
+            WireError: it is not a line of this protocol.
         """
         line_read = read_from_lab(line)
         where = {GameTold: "prepare", EndTold: "on_game_over", FleetAsked: "place_fleet"}.get(type(line_read), "turn")
@@ -122,7 +122,7 @@ class BotServer:
             self._game = _Game(self._kind, line_read)
             return
         if self._game is None:
-            raise WireError("wrong_shape", f"{line_read.type}: the first line tells the game")
+            raise WireError("wrong_shape", f"{line_read.type}: the first line has the type game")
         if isinstance(line_read, EndTold):
             self._game.end(line_read)
             return

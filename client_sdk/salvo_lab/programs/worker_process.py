@@ -91,7 +91,7 @@ class WorkerProcess:
         """
         try:
             answer = self.pipe.recv()
-        except Exception:  # also what is no answer: a bot has written to the pipe
+        except Exception:  # also what is not an answer: a bot has written to the pipe
             self.pipe.close()
             raise EOFError from None
         self.tasks.popleft()

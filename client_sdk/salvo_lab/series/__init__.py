@@ -1,4 +1,4 @@
-"""Series of games, however they are played: who meets whom, what came of it, and who is how good.
+"""Series of games, however they are played: who meets whom, the results, and the ratings.
 
     schedule    who meets whom: round robin, swiss, free for all, ladder
     lines       what is recorded of a series, one line after the other

@@ -123,7 +123,7 @@ def page(came_to: SeriesStandings) -> str:
 
 
 def _table(came_to: SeriesStandings) -> tuple[list[tuple[str, str]], list[tuple[int, str, list[str | int]]]]:
-    """Return the columns of the table, and its rows; what nobody has is no column."""
+    """Return the columns of the table, and its rows; what nobody has is not a column."""
     mishaps = "strikes" if came_to.series.kind is SeriesKind.TOURNAMENT else "missed"
     attributes = {"points": "", "games": "less", "wins": "", "ties": "", "losses": "", mishaps: "strike", "rating": ""}
     told = {

@@ -57,7 +57,7 @@ def read_record(path: Path) -> Recorded | None:
     """Return what a record has; None when there is no such file, or nothing in it.
 
     Raises:
-        SeriesError: ``bad_results``: it is no record.
+        SeriesError: ``bad_results``: it is not a record.
     """
     try:
         lines = whole_lines(path)

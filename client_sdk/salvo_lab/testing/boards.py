@@ -16,7 +16,7 @@ def board(picture: str, book: RuleBook = SALVO) -> Fleet:
             destroyer, ``S`` submarine, ``P`` patrolboat, ``.`` water.
 
     Raises:
-        ValueError: the picture has another size than the grid, an unknown letter, or a ship that is no straight line.
+        ValueError: the picture has another size than the grid, an unknown letter, or a ship that is not straight.
         IllegalCommand: the fleet is against the rules.
     """
     rows = ["".join(line.split()) for line in picture.splitlines() if line.strip()]
@@ -39,7 +39,7 @@ def _placement(ship: str, places: list[tuple[int, int]], book: RuleBook) -> Plac
     (x, y), last = places[0], places[-1]
     placement = Placement(ship, x, y, Orientation.HORIZONTAL if last[1] == y else Orientation.VERTICAL)
     if [book.grid.xy(cell) for cell in placement.cells(book)] != places:
-        raise ValueError(f"{ship} is no straight line of its length: {places}")
+        raise ValueError(f"{ship} is not a straight line of its length: {places}")
     return placement
 
 

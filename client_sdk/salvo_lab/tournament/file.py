@@ -138,7 +138,7 @@ class Tournament(Model):
         if self.seats is not None and self.format is not Format.FREE_FOR_ALL:
             raise PydanticCustomError("seats", "seats belongs to free_for_all; others have two players a game")
         if self.seats is not None and self.seats > len(self.bots):
-            raise PydanticCustomError("seats", f"there are only {len(self.bots)} bots")
+            raise PydanticCustomError("seats", f"the file names only {len(self.bots)} bots")
         return self
 
     @cached_property
@@ -284,8 +284,8 @@ class Kind(Generic[M]):
             case "extra_forbidden":
                 keys = list((self.tables.get(table) or self.model).model_fields)
                 near = difflib.get_close_matches(key, keys, n=1, cutoff=0.5)
-                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}"
-                return key, f"{key!r} is no key of {self.what}; {hint}", table
+                hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(keys)}"
+                return key, f"{key!r} is not a key of {self.what}; {hint}", table
             case "string_pattern_mismatch" if table and self.tables[table] is None:
                 allowed = "it is 1..32 letters, digits, blanks and _ . -, and begins with a letter or digit"
                 return key, f"the {table.removesuffix('s')}'s name is {key[:60]!r}; {allowed}", table

@@ -197,7 +197,7 @@ def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, t
             window.click("#line")
             window.press(*"good game", ENTER)
             until(window, "document.querySelector('#news').innerText.includes('you say: good game')")
-            until(window, "document.querySelector('#news').innerText.includes('as the server had committed to it')")
+            until(window, "document.querySelector('#news').innerText.includes('agrees with the server')")
             until(window, "document.querySelector('#target').classList.contains('named')")
             assert faults(window) == []
             window.click("[data-word=leave]")

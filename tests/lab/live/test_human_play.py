@@ -128,7 +128,7 @@ def test_a_person_who_leaves_a_contest_comes_back_to_its_game_and_wins_it(tmp_pa
             assert re.search(r"turn \d+ +1 shot +\d+ s left", page), page
             page = _shoot(person, book, fleet_of_random(book, "5"))
             assert "You win. human wins game 1. Places: 1. human, 2. random" in page
-            person.until_seen("game 1 was as the server had committed to it")
+            person.until_seen("game 1 agrees with the server's commitment")
             person.press("q")
             assert person.end() == 0
             assert person.is_restored

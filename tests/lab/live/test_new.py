@@ -45,10 +45,13 @@ def test_a_new_bot_plays_by_the_command_printed_with_it(kit: Template, tmp_path:
     [
         (["my bot.py"], "bad_file: 'my bot.py': a bot's file has letters, digits, - and _, and ends in .py, .js, .pl"),
         ([".py"], "bad_file: '.py': a bot's file has letters"),
-        (["random.py"], "bad_file: random.py: there is another random, which Python or salvo takes; say mybot.py"),
-        (["salvo.py"], "bad_file: salvo.py: there is another salvo"),
-        (["hunter.py"], "bad_file: hunter.py: there is another hunter"),
-        (["bot.rs"], "bad_file: bot.rs: there is one for .py, .js, .pl"),
+        (
+            ["random.py"],
+            "bad_file: random.py: another module is called random, which Python or salvo imports; take mybot.py",
+        ),
+        (["salvo.py"], "bad_file: salvo.py: another module is called salvo"),
+        (["hunter.py"], "bad_file: hunter.py: another module is called hunter"),
+        (["bot.rs"], "bad_file: bot.rs: starter bots end in .py, .js, .pl"),
         (["nowhere/bot.py"], "bad_file: nowhere/bot.py: No such file or directory; name another file"),
         (["mine.py"], "bad_file: mine.py: File exists; name another file"),
     ],

@@ -197,7 +197,7 @@ def test_ctrl_c_prints_the_command_that_goes_on(tmp_path: Path) -> None:
     folder = _cup(tmp_path / "cup", "round_robin", 2)
     err = _interrupt(folder, signal.SIGINT)
     assert "Traceback" not in err
-    advice = re.search(r"(\d+) of 20 games are played and kept; go on: (salvo tournament run cup.toml)", err)
+    advice = re.search(r"(\d+) of 20 games are played and saved; go on: (salvo tournament run cup.toml)", err)
     assert advice is not None
     assert int(advice[1]) >= NOT_HELD
     shown = run("tournament", "show", "cup.toml", cwd=folder)

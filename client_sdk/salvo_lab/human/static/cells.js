@@ -124,7 +124,7 @@ export class Cells {
     this.#cells[this.#at].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  // What is a square's key is no command.
+  // What is a square's key is not a command.
   #taken(event) {
     event.preventDefault();
     event.stopPropagation();
