@@ -149,5 +149,5 @@ class RosterAccounts:
         if len(ours) >= MAX_GUEST_ACCOUNTS:
             away = next((name for name in ours if name not in self._here), None)
             if away is None:
-                raise GatewayError("gateway_full", f"{len(ours)} guests play through this gateway; that is the most")
+                raise GatewayError("gateway_full", f"{len(ours)} guests play through this gateway; it takes no more")
             self._roster.remove(away)

@@ -74,7 +74,7 @@ class ClientHandler:
     def wait(self) -> None:
         """Wait for what comes next; end a client that has been silent for long."""
         if self.clock() - self._active_at > IDLE_SECONDS:
-            self.report.refused("idle", f"{self.title()}: has sent nothing for {IDLE_SECONDS:g} s, and is hung up on")
+            self.report.refused("idle", f"{self.title()}: has sent nothing for {IDLE_SECONDS:g} s, and is disconnected")
             self.end()
         self.peer.wait(self.max_wait())
 
@@ -113,12 +113,12 @@ class ClientHandler:
             self.disconnected()
             self._report_end()
         except SalvoError as error:
-            self.report.refused(error.code, f"{self.title()}: hung up on: {error}")
+            self.report.refused(error.code, f"{self.title()}: disconnected: {error}")
         finally:
             self.close()
 
     def _report_end(self) -> None:
-        how = "gone" if self.abandoned else "hung up on" + ", the gateway ends" * self.dismissed
+        how = "gone" if self.abandoned else "disconnected" + ", the gateway ends" * self.dismissed
         also = self.farewell()
         self.report.happened(f"{self.title()}: {how}{also and f'; {also}'}")
 

@@ -84,7 +84,9 @@ class Host:
             if len(self._clients) >= MAX_CLIENTS:
                 self._make_room()
             if self._closed.is_set() or len(self._clients) >= MAX_CLIENTS:
-                self._door.report.refused("full", f"{name}: refused, there are already {len(self._clients)} clients")
+                self._door.report.refused(
+                    "full", f"{name}: refused, {len(self._clients)} clients are connected already"
+                )
                 sock.close()
                 return
             peer = ClientConnection(sock, name, self._door.framing())
@@ -105,7 +107,7 @@ class Host:
                 silent[peer.name.rpartition(":")[0]].append(peer)
         if silent:
             oldest = max(silent.values(), key=len)[0]
-            why = "hung up on, it has sent nothing and others want its place"
+            why = "disconnected, it has sent nothing and others want its place"
             self._door.report.refused("silent", f"{oldest.name}: {why}")
             del self._clients[id(oldest)]
             oldest.hang_up()

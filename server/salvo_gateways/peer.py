@@ -28,7 +28,7 @@ _READ_BYTES: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Something that is no message.
+    """Something that is not a message.
 
     Attributes:
         code: ``too_long``, ``not_text``, or what the framing calls it.
@@ -210,4 +210,4 @@ def _text(message: bytes) -> str | Broken:
     try:
         return message.decode()
     except UnicodeDecodeError as error:
-        return Broken("not_text", f"byte {error.start + 1} of a message is no UTF-8")
+        return Broken("not_text", f"byte {error.start + 1} of a message is not UTF-8")

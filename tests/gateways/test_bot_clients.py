@@ -301,7 +301,7 @@ def test_a_table_without_room_is_tried_later(line: str) -> None:
         (["G|2.0"], "cannot be read"),
         ([GREETING, "F|finished|x|y"], "cannot be read"),
         ([GREETING, "B|ann||...|0|0"], "3 cells"),
-        ([GREETING, "Y|AAAA"], "a board that is none"),
+        ([GREETING, "Y|AAAA"], "a board that cannot be read"),
     ],
 )
 def test_an_xbs_server_message_that_cannot_be_followed_ends_the_visit(lines: list[str], why: str) -> None:

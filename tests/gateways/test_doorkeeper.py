@@ -67,7 +67,7 @@ def test_guest_accounts_are_bounded_and_the_oldest_absent_guest_is_replaced(
     accounts.secret_of("dan")
     assert guests(roster) == ["xbs-gateway", "ann", "cat", "dan"]
     accounts.secret_of("cat")
-    with pytest.raises(GatewayError, match="gateway_full: 3 guests play through this gateway; that is the most"):
+    with pytest.raises(GatewayError, match="gateway_full: 3 guests play through this gateway; it takes no more"):
         accounts.secret_of("eve")
     with pytest.raises(GatewayError, match="name_taken"):
         accounts.secret_of("red")

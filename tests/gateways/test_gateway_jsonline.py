@@ -128,7 +128,7 @@ GOOD: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"four": "B3-B5"}, "no ship of 4"),
+        ({"four": "B3-B5"}, "not a ship of 4"),
         ({"four": []}, "a ship of 4 cells is missing"),
         ({"one": ["D2", "D5", "F7", "I9", "J1"]}, "one ship too many of 1 cells: J1"),
         ({"four": "B3-C4"}, "neither a row nor a column"),
@@ -143,5 +143,5 @@ def test_an_impossible_board_in_json_lines_is_refused(change: dict[str, Any], te
     assert wording.read_board(GOOD)
     with pytest.raises(SalvoError, match=text):
         wording.read_board(GOOD | change)
-    with pytest.raises(SalvoError, match="no two1 in one line"):
+    with pytest.raises(SalvoError, match="not a two1 in one line"):
         Wording(STREAK, Dialect.XY).read_board([[{"x": 0, "y": 0}, {"x": 2, "y": 0}]])

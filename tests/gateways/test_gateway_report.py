@@ -156,7 +156,7 @@ def test_a_gateway_that_ends_sends_its_program_the_exit(caplog: pytest.LogCaptur
     assert lines(caplog) == [
         "program: connected",
         "program: game 1 begins, the gateway shoots first",
-        "program: hung up on, the gateway ends; its game ends, not over after 0 shots",
+        "program: disconnected, the gateway ends; its game ends, not over after 0 shots",
     ]
 
 
@@ -262,9 +262,9 @@ def test_a_game_of_boat_sinkers_is_logged_from_its_players_to_their_places(caplo
     assert sorted(told[4].removeprefix("a game is on: ").split(", ")) == ["ann", "bob"]
     assert "cid at 192.0.2.7:3: game is already started" in told
     assert "game 1 is over after 1 turns: a host has aborted it" in told
-    assert [line for line in told if "hung up on" in line][1:] == [
-        "ann at 192.0.2.7:1: hung up on",
-        "bob at 192.0.2.7:2: hung up on",
+    assert [line for line in told if "disconnected" in line][1:] == [
+        "ann at 192.0.2.7:1: disconnected",
+        "bob at 192.0.2.7:2: disconnected",
     ]
 
 

@@ -161,7 +161,7 @@ def test_a_connection_that_breaks_costs_nothing_and_only_one_program_plays_at_a_
             shot = client.good("SHOT_REQUEST")
             client.close()
             for _ in range(3):  # the game of a program that is away is not for one that was refused
-                assert other.say("SHOT_REQUEST")["message"] == "There is no game; send GAME_INVITATION first."
+                assert other.say("SHOT_REQUEST")["message"] == "No game is on; send GAME_INVITATION first."
         client.connect()
         until(lambda: client.say("SHOT_REQUEST")["body"] == shot)
         client.good("RESULT", "MISS")

@@ -112,7 +112,7 @@ def _carry(client: BotClient, line: socket.socket, framing: Framing) -> None:
             return
         for message in framing.feed(data):
             if isinstance(message, Broken):
-                raise GatewayError("refused_there", f"the server sends something that is no message: {message.text}")
+                raise GatewayError("refused_there", f"the server sends what is not a message: {message.text}")
             if message.strip() and client.report is None:
                 _send(line, client.receive(message.decode(errors="replace")))
 

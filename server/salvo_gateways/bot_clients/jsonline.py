@@ -72,7 +72,7 @@ class JsonBotClient(BotClient):
             return []
         answer = parse_json(message.encode(), MAX_BYTES, DEEPEST)
         if not isinstance(answer, dict):
-            raise GatewayError("refused_there", f"the server sends {message[:60]!r}, which is no answer")
+            raise GatewayError("refused_there", f"the server sends {message[:60]!r}, which is not an answer")
         if answer.get("status") not in (Status.OK, Status.OK.name):
             return self._refused(answer)
         body = answer.get("body")

@@ -122,7 +122,7 @@ class XbsBotClient(BotClient):
         assert self._book is not None
         self._fleet = read_board(board.upper().replace(MISS, WATER), self._book)
         if self._fleet is None:
-            raise GatewayError("refused_there", "the server gives back a board that is none")
+            raise GatewayError("refused_there", "the server sends back a board that cannot be read")
         self._returned = True
 
     def _starts(self, players: list[str]) -> None:

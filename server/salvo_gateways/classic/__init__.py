@@ -82,9 +82,9 @@ def check(book: RuleBook) -> None:
     """
     for fits, why in (
         (book.shots is Shots.ONE and book.order is Order.ROTATION, "each side has one shot in turn"),
-        (book.announce is Announce.CELLS, "both sides are told where a shot fell"),
-        (book.sinkings is Sinkings.TOLD, "both sides are told which ship sank"),
-        (book.spacing is not Spacing.TOUCH, "a reply must tell which ship sank, which it does where ships keep apart"),
+        (book.announce is Announce.CELLS, "both sides learn where a shot fell"),
+        (book.sinkings is Sinkings.TOLD, "both sides learn which ship sank"),
+        (book.spacing is not Spacing.TOUCH, "a reply must name the ship that sank, as it does where ships keep apart"),
         (book.ending is Ending.LAST_AFLOAT, "it ends when a fleet has sunk"),
         (book.starter is not Starter.RANDOM, "the sides take turns at beginning"),
         (book.repeats is Repeats.MISS, "a cell that was shot at before is a miss"),

@@ -73,7 +73,7 @@ def read(text: str, book: RuleBook) -> Message:
             return Reply(cell, outcome, kinds[sunk], letter == "E")
         if outcome is not ShotOutcome.SUNK and not sunk:
             return Reply(cell, outcome)
-    raise NotUnderstood("not_understood", f"{text[:30]!r} is no message of this protocol")
+    raise NotUnderstood("not_understood", f"{text[:30]!r} is not a message of this protocol")
 
 
 def shoot(cell: int, grid: Grid) -> str:
@@ -95,7 +95,7 @@ def reply(cell: int, outcome: ShotOutcome, ship: str, last: bool, grid: Grid) ->
 def _read_cell(text: str, grid: Grid) -> int:
     row, column = _ROWS.find(text[0]), _COLUMNS.find(text[1])
     if not (0 <= row < grid.height and 0 <= column < grid.width):
-        raise NotUnderstood("not_understood", f"{text!r} is no cell of the grid")
+        raise NotUnderstood("not_understood", f"{text!r} is not a cell of the grid")
     return grid.cell(column + 1, row + 1)
 
 

@@ -74,10 +74,10 @@ def _refuse_unused(
     "--role",
     type=click.Choice([role.value for role in ClassicRole]),
     default=ClassicRole.SERVER.value,
-    help="The gateway's: as server it leads and begins, and programs are clients; as client it calls a server.",
+    help="The gateway's role: as server it leads and begins, and programs are clients; as client it calls a server.",
 )
 @opponent_option(
-    f"The gateway's player: a bot that ships, a bot's file, or {HUMAN}: you, at this terminal.",
+    f"The gateway's player: a built-in bot, a bot's file, or {HUMAN}: you, at this terminal.",
     other=HUMAN,
     default="hunter",
 )
@@ -88,7 +88,7 @@ def _refuse_unused(
     type=Number(0),
     default=END_SECONDS,
     show_default=True,
-    help=f"As server, from the end of a game, which people want to see, to the next set-up; {HUMAN} decides instead.",
+    help=f"As server, the time from the end of a game to the next set-up, to look at it; {HUMAN} decides instead.",
 )
 @rules_option("spaced", check)
 @transcripts_option

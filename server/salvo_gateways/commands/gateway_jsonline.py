@@ -17,7 +17,7 @@ from salvo_gateways.transcripts import Transcripts
 
 @click.command()
 @click.option("--listen", metavar="HOST:PORT", default="127.0.0.1:4001", help="Where programs connect.")
-@opponent_option("The server's player: a bot that ships, or a bot's file.", default="hunter")
+@opponent_option("The server's player: a built-in bot, or a bot's file.", default="hunter")
 @click.option(
     "--status-names", is_flag=True, help="Write a status as its name instead of its number, and results as echoed."
 )

@@ -41,7 +41,7 @@ _UNKNOWN: Final = "opponent"
 @click.option("--exec", "commands", multiple=True, metavar="COMMAND", help="A program to start; may be repeated.")
 @click.option("--name", "names", multiple=True, help="A program's name, in the order of --exec.")
 @click.option("--listen", metavar="HOST:PORT", help="Accept TCP clients.")
-@opponent_option("Let every program play a bot, in place of another program.")
+@opponent_option("Let every program play against this bot instead of another program.")
 @click.option(
     "--opponent-first",
     is_flag=True,

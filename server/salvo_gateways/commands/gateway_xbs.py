@@ -38,12 +38,12 @@ _NO_ROSTER: Final = Path("none")
     help="Players that a game takes where the server has no --players.",
 )
 @click.option("--table", default="", help="The table; the default one when not given.")
-@click.option("--broker", metavar="URL", type=URL, default=DEFAULT_BROKER, help="Where the server is.")
+@click.option("--broker", metavar="URL", type=URL, default=DEFAULT_BROKER, help="Address of the server's broker.")
 @click.option(
     "--roster",
     type=click.Path(path_type=Path),
     metavar="FILE|none",
-    help="The roster that clients are added to; none where the broker is open to everyone.  [default: one per user]",
+    help="The roster for the clients; none where the broker is open to everyone.  [default: one per user]",
 )
 @CA
 def command(

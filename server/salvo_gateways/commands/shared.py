@@ -62,7 +62,10 @@ def opponent_option(text: str, *, other: str | None = None, **given: Any) -> Cal
 
 
 transcripts_option: Final = click.option(
-    "--transcripts", type=click.Path(path_type=Path), metavar="FOLDER", help="Write every game that is over there."
+    "--transcripts",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write every game to this folder when it is over.",
 )
 
 

@@ -42,7 +42,7 @@ class Answers:
             ValueError: the book's ships may touch.
         """
         if book.spacing is Spacing.TOUCH:
-            raise ValueError(f"ruleset {book.name}: where ships touch, answers do not say which one sank")
+            raise ValueError(f"ruleset {book.name}: where ships touch, answers do not show which one sank")
         self.book = book
         self.sunk: dict[str, frozenset[int]] = {}
         self._hits: set[int] = set()
@@ -197,4 +197,4 @@ def placement_of(cells: list[int], ship: str, book: RuleBook) -> Placement:
             if list(place.cells(book)) == ordered:
                 return place
     where = ", ".join(map(book.grid.name, ordered[:6]))
-    raise GatewayError("bad_board", f"{where} is no {ship} in one line without a gap")
+    raise GatewayError("bad_board", f"{where} is not a {ship} in one line without a gap")

@@ -150,7 +150,7 @@ class HiddenGame:
             GatewayError: ``nothing_asked``, or ``contradiction``.
         """
         if self.asked is None:
-            raise GatewayError("nothing_asked", "there is no shot to answer")
+            raise GatewayError("nothing_asked", "no shot waits for an answer")
         cell, ship = self.asked, self._answers.add(self.asked, outcome, kind)
         self.asked = None
         return self._resolve(cell, outcome, ship)

@@ -76,15 +76,15 @@ def check(book: RuleBook) -> None:
     for fits, why in (
         (book.shots is Shots.ONE, "a message is one shot"),
         (book.order is not Order.ROUNDS, "the answer to a shot comes at once"),
-        (book.announce is Announce.CELLS, "both sides are told where a shot fell"),
-        (book.sinkings is Sinkings.TOLD, "an answer tells that a ship sank"),
+        (book.announce is Announce.CELLS, "both sides learn where a shot fell"),
+        (book.sinkings is Sinkings.TOLD, "an answer shows that a ship sank"),
         (
             book.spacing is not Spacing.TOUCH,
-            "an answer must tell which ship sank, which it does where ships keep apart",
+            "an answer must name the ship that sank, as it does where ships keep apart",
         ),
         (book.ending is Ending.LAST_AFLOAT, "it ends when a fleet has sunk"),
         (book.starter is Starter.FIRST, "the client begins"),
-        (book.repeats is not Repeats.HIT, "a cell that was hit is no hit again"),
+        (book.repeats is not Repeats.HIT, "a second shot at a hit cell is a miss"),
         (book.grid.width <= 99 and book.grid.height <= 26, "rows are letters"),
         (max(ship.length for ship in book.fleet) <= 10, "ships have up to ten cells"),
     ):

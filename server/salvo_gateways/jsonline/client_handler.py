@@ -199,9 +199,9 @@ class JsonHandler(ClientHandler):
             if isinstance(former, JsonHandler):
                 self._game, self._wording.dialect = former._game, former._wording.dialect
                 self._reported = former._reported
-                self.report.happened(f"{self.title()}: goes on with a game, {self._game and self._game.course}")
+                self.report.happened(f"{self.title()}: continues a game, {self._game and self._game.course}")
         if self._game is None:
-            raise GatewayError("no_game", "There is no game; send GAME_INVITATION first.")
+            raise GatewayError("no_game", "No game is on; send GAME_INVITATION first.")
         return self._game
 
     def _report_result(self) -> None:

@@ -62,7 +62,7 @@ class Values:
     """Finds JSON objects and lists in a row, with or without anything between them.
 
     Other text is a separate message, up to the next line break or bracket, and will not be understood. Behind a value
-    that is no JSON or too long, reading continues at a bracket that begins a line or follows another bracket's end.
+    that is not JSON or too long, reading continues at a bracket that begins a line or follows another bracket's end.
     """
 
     def __init__(self) -> None:
@@ -225,7 +225,7 @@ class Wording:
             ship = next((each for each in left if each.length == len(cells)), None)
             if ship is None or count not in (None, len(cells)):
                 where = ", ".join(self.book.grid.name(cell) for cell in cells[:6])
-                length = f", which is no ship of {count}" if count not in (None, len(cells)) else ""
+                length = f", which is not a ship of {count}" if count not in (None, len(cells)) else ""
                 raise BadBody("wrong_shape", f"one ship too many of {len(cells)} cells: {where}{length}")
             left.remove(ship)
             placements.append(placement_of(cells, ship.name, self.book))

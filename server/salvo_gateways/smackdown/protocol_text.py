@@ -70,7 +70,7 @@ def read_fleet(line: str | Broken, book: RuleBook) -> Fleet:
     """Read where a program wants its ships, in the order in which their sizes were sent; ``H`` alone is horizontal.
 
     Raises:
-        Unreadable: ``not_an_answer``, ``not_a_location``, ``wrong_number``.
+        UnreadableAnswer: ``not_an_answer``, ``not_a_location``, ``wrong_number``.
         IllegalCommand: ``off_grid``, ``overlap``, ``too_close``.
     """
     locations = _values(line, LOCATIONS)
@@ -83,7 +83,7 @@ def read_fleet(line: str | Broken, book: RuleBook) -> Fleet:
                 orientation = Orientation.HORIZONTAL if way == "H" else Orientation.VERTICAL
                 placements.append(Placement(ship.name, int(x) + 1, int(y) + 1, orientation))
             case _:
-                raise UnreadableAnswer("not_a_location", f"{_shown(text)} is no location, such as '0 0 V'")
+                raise UnreadableAnswer("not_a_location", f"{_shown(text)} is not a location, such as '0 0 V'")
     return Fleet(book, placements)
 
 
@@ -94,7 +94,7 @@ def read_shots(line: str | Broken, most: int) -> list[Cell]:
         most: how many there may be; there is always one.
 
     Raises:
-        Unreadable: ``not_an_answer``, ``not_a_cell``, ``wrong_number``.
+        UnreadableAnswer: ``not_an_answer``, ``not_a_cell``, ``wrong_number``.
     """
     shots = []
     for text in _values(line, SHOTS):
@@ -102,7 +102,7 @@ def read_shots(line: str | Broken, most: int) -> list[Cell]:
             case [x, y] if _NUMBER.fullmatch(x) and _NUMBER.fullmatch(y):
                 shots.append((int(x), int(y)))
             case _:
-                raise UnreadableAnswer("not_a_cell", f"{_shown(text)} is no cell, such as '0 0'")
+                raise UnreadableAnswer("not_a_cell", f"{_shown(text)} is not a cell, such as '0 0'")
     if not 1 <= len(shots) <= most:
         raise UnreadableAnswer("wrong_number", f"{len(shots)} shots; 1..{most} are allowed")
     return shots
@@ -118,7 +118,7 @@ def _values(line: str | Broken, about: str) -> Sequence[str]:
     match line.strip().split("|"):
         case ["", "RESPONSE", answered, *values, "END", ""] if answered == about:
             return values
-    raise UnreadableAnswer("not_an_answer", f"{_shown(line)} is no |RESPONSE|{about}|...|END|")
+    raise UnreadableAnswer("not_an_answer", f"{_shown(line)} is not |RESPONSE|{about}|...|END|")
 
 
 def _shown(text: str) -> str:

@@ -107,6 +107,6 @@ def door(watch: TableWatch, book: RuleBook, *, title: str = "Salvo", most: int =
     if not title or speakable(title) != title:
         raise GatewayError("bad_title", f"the title {title[:60]!r} is empty, or has a | or a control character in it")
     if most < FEWEST_PLAYERS:
-        raise GatewayError("bad_players", f"{most} players are no game; it takes {FEWEST_PLAYERS} or more")
+        raise GatewayError("bad_players", f"{most} players: a game takes {FEWEST_PLAYERS} or more")
     doorway = Doorway(book, title, most)
     return GatewayDoor(lambda peer: XbsHandler(peer, watch, doorway), report=watch.report)

@@ -1,4 +1,4 @@
-"""The players of a gateway's clients: a name is had by one client at a time, and the others hear what becomes of it."""
+"""The players of a gateway's clients: one client has a name at a time, and the others learn its state."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def notice(text: str) -> str:
 
 
 def speakable(text: str) -> str:
-    """Return a player's text as one value: a pipe becomes a slash, and what is no text a space."""
+    """Return a player's text as one value: a pipe becomes a slash, and what is not text a space."""
     return _UNSPEAKABLE.sub(" ", text.replace("|", "/")).strip(_SPACE)
 
 
