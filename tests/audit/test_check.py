@@ -141,8 +141,8 @@ def test_the_page_stands_alone_and_shows_texts_of_a_client_as_texts(run: report.
     ("arguments", "word"),
     [
         ([], "name the client once"),
-        (["--case", "turn/nothing", "--", "x"], "there is no case"),
-        (["--claims", "magic", "--", "x"], "'magic' is none of"),
+        (["--case", "turn/nothing", "--", "x"], "no case is called"),
+        (["--claims", "magic", "--", "x"], "'magic' is not a claim; the claims are"),
         (["--expected", "no/such/file", "--", "x"], "no/such/file"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_file_of_known_failures_is_refused_with_the_line_that_names_no_case(tm
     (tmp_path / "known").write_text("# none so far\r\n\r\nturn/nothing  # yet\r\n")
     result = click.testing.CliRunner().invoke(command_line, ["--expected", str(tmp_path / "known"), "--", "x"])
     assert result.exit_code == 2
-    assert "line 3: there is no case 'turn/nothing'" in " ".join(result.output.split())
+    assert "line 3: no case is called 'turn/nothing'" in " ".join(result.output.split())
 
 
 def test_a_program_that_does_not_exist_fails() -> None:

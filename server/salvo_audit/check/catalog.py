@@ -68,7 +68,7 @@ _case(
     "mqtt/user-is-team",
     "ACCESS-2 ACCESS-10",
     "reads the CONNECT packet",
-    "the user is the team's name and the password its secret, or there is neither",
+    "the user is the team's name and the password its secret, or both are absent",
     "Log in with SALVO_TEAM and SALVO_SECRET: a contest admits nobody else.",
 )
 _case(
@@ -155,7 +155,7 @@ _case("wire/json", "WIRE-1", _ALWAYS, "messages with fields are JSON", "Write th
 _case(
     "wire/depth", "WIRE-4", _ALWAYS, "JSON has at most 4 levels", "Send the fields of the message, not nested further."
 )
-_case("wire/keys-once", "WIRE-2", _ALWAYS, "no key stands twice in an object", "Write each key once.")
+_case("wire/keys-once", "WIRE-2", _ALWAYS, "no key appears twice in an object", "Write each key once.")
 _case(
     "wire/integers",
     "WIRE-3",
@@ -279,7 +279,7 @@ _case(
     "join/stops-when-listed",
     "JOIN-16",
     "lists the team and waits",
-    "a listed team does not go on asking",
+    "a listed team stops asking",
     "End the repetition once /players/list has the name.",
 )
 _case(
@@ -294,7 +294,7 @@ _case(
     "join/in-lobby-only",
     "JOIN-9 GAME-6",
     "lets others play when the client comes, and opens a lobby afterwards",
-    "the client does not go on asking during the game, and asks in the lobby",
+    "the client stops asking during the game, and asks in the lobby",
     "Ask in state lobby: during a game new teams are refused.",
 )
 _case(
@@ -316,7 +316,7 @@ _case(
     "JOIN-11",
     "answers the request with table_full, and opens the next lobby after a game of others",
     "the client asks again in the next lobby",
-    "Keep listening: ask whenever /game/state becomes lobby.",
+    "Stay subscribed: ask whenever /game/state becomes lobby.",
     grade=_SHOULD,
 )
 _case(
@@ -450,7 +450,7 @@ _case(
     "FIRE-3 TOPIC-4",
     "sinks ships of the client one by one",
     "each salvo has one shot less",
-    "Take in what comes before /game/current before you count: ships that sank in the turn before have no shot.",
+    "Apply what comes before /game/current before you count: ships that sank in the turn before have no shot.",
 )
 _case(
     "turn/count-own-ships",
@@ -557,7 +557,7 @@ _case(
     "turn/context-right",
     "FRESH-5",
     "compares `g`, `t`, `n` and `to` of every shot",
-    "all four are there, and match game, turn, number of the shot from 1, and target",
+    "all four are present, and match game, turn, number of the shot from 1, and target",
     "Take g and t from /game/turn; n counts the shots of the turn from 1.",
     unused="no shot had a context",
 )
@@ -572,7 +572,7 @@ _case(
 _case(
     "turn/no-repetition-without-context",
     "FIRE-13",
-    "says nothing about the client's salvo for some seconds",
+    "announces nothing about the client's salvo for some seconds",
     "shots without game, turn, number and target do not come again",
     "A shot without a context must not be sent again: it would be another shot.",
 )
@@ -581,7 +581,7 @@ _case(
     "FIRE-13 FRESH-1",
     "loses a shot of the salvo",
     "after three seconds the salvo comes again, in order, with fresh nonces and the same numbers",
-    "Send all shots of the turn again, newly signed, while there is no result.",
+    "Send all shots of the turn again, newly signed, until their result arrives.",
     claim="resends",
 )
 _case(
@@ -603,7 +603,7 @@ _case(
     "turn/skip-context",
     "BOOK-7",
     "compares `g` and `t` of every skip",
-    "both match, or neither is there",
+    "both match, or both are absent",
     "Take g and t from /game/turn.",
     unused="the client never skipped a turn",
 )
@@ -723,7 +723,7 @@ _case(
     "VERSION-4",
     "announces the major version 2",
     "the client sends nothing",
-    "End, and say so, if `protocol` of /game/server has another major version.",
+    "End, and report why, if `protocol` of /game/server has another major version.",
     claim="versions",
 )
 _case(
@@ -782,7 +782,7 @@ _case(
     "END-4",
     "clears the game with empty messages, and opens the next lobby",
     "nothing fails",
-    "An empty payload means that there is no value any more: it is neither JSON nor a name.",
+    "An empty payload clears the value: it is neither JSON nor a name.",
 )
 _case(
     "read/tie",
@@ -894,21 +894,21 @@ _case(
 _case(
     "back/server-in-lobby",
     "BACK-4 MQTT-5",
-    "says that the server is offline, in the lobby, and then online",
+    "announces that the server is offline, in the lobby, and then online",
     "the client's fleet is complete, and it fires in its turn",
-    "While /game/server is offline nothing is answered; go on when it is online.",
+    "While /game/server is offline nothing is answered; continue when it is online.",
 )
 _case(
     "back/server-in-game",
     "BACK-2 BACK-4",
-    "says that the server is offline in a game, then online, and repeats the turn with a new deadline",
+    "announces that the server is offline in a game, then online, and repeats the turn with a new deadline",
     "the client fires in its turn, and not twice",
     "A turn is known by its game and number; its time begins again.",
 )
 _case(
     "back/paused",
     "BACK-3",
-    "says that the server is paused, because its disk is full, and then online",
+    "announces that the server is paused, because its disk is full, and then online",
     "the client plays on",
     "`paused` is as `offline`: wait.",
 )
@@ -932,7 +932,7 @@ _case(
     "FIRE-3 JOIN-7",
     "starts the client again in a game in which it has lost two ships",
     "the salvo has three shots",
-    "What has sunk is retained: take it in before you count.",
+    "What has sunk is retained: apply it before you count.",
 )
 _case(
     "back/restart-in-lobby",
@@ -1021,8 +1021,8 @@ _case(
 _case(
     "log/contradiction",
     "LOG-4 LOG-11",
-    "signs two different entries of the log with one number, as a server does that tells different stories",
-    "the client says so, or ends",
+    "signs two different entries of the log with one number, as a server does that shows different histories",
+    "the client reports it, or ends",
     "Keep the hash of the last entry, and show both entries to your user: nobody but the server can have signed them.",
     claim="log",
 )
@@ -1043,7 +1043,7 @@ CASES: Final = dict(_ALL)
 CLAIMS: Final = {
     "basics": "it needs nothing that the specification of the game does not have: no /game/turn, rules or server",
     "context": "its shots have game, turn, number and target, as profile strict demands",
-    "log": "it follows the server's signed log, and says so when that contradicts itself",
+    "log": "it follows the server's signed log, and reports when that contradicts itself",
     "keys": "it pins the server's key",
     "recap": "it asks for the recap when it comes back, and uses it",
     "repairs": "it places a refused ship again",

@@ -37,7 +37,7 @@ def select(patterns: Sequence[str]) -> list[str]:
     for pattern in patterns or ("*",):
         found = fnmatch.filter(CASES, pattern)
         if not found:
-            raise ValueError(f"there is no case {pattern!r}; salvo check --list lists them")
+            raise ValueError(f"no case is called {pattern!r}; salvo check --list lists them")
         chosen.update(found)
     return [name for name in CASES if name in chosen]
 
@@ -80,7 +80,7 @@ async def check(
 
 
 async def check_again(subject: Subject, outcomes: Sequence[CaseOutcome], known: Collection[str]) -> list[CaseOutcome]:
-    """Try what has failed, and is not known to, once more, each case alone: a busy machine is no fault of the client.
+    """Try each unexpected failure once more, alone: a busy machine is not the client's fault.
 
     More than a few are no accident, and a person is not asked to start the client again.
     """

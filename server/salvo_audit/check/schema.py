@@ -58,7 +58,7 @@ def parse(payload: bytes) -> Any:
     """Return a payload's JSON value.
 
     Raises:
-        Misfit: it is too long, not UTF-8, not JSON, too deep, or has a key twice or a number that is no integer.
+        Misfit: it is too long, not UTF-8, not JSON, too deep, or has a key twice or a number that is not an integer.
     """
     if len(payload) > MAX_BYTES:
         raise Misfit("length", f"at most {MAX_BYTES} bytes", f"{len(payload)} bytes")

@@ -1,4 +1,4 @@
-"""The judge as a server: it keeps one table, and plays the rivals.
+"""The judge as a server: it runs one table, and plays the rivals.
 
 A scenario calls its methods one by one, so that each announcement comes when the scenario wants it. What is announced
 goes through :attr:`Table.publish`, where a scenario may change, repeat or lose it. It shares no code with the server.
@@ -43,7 +43,7 @@ class StagedPlayer:
 
     Attributes:
         ships: cells by ship.
-        said: coordinates and orientation by ship, as they were placed.
+        placements: coordinates and orientation by ship, as they were placed.
         struck: cells that were shot at, in order.
     """
 

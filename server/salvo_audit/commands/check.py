@@ -32,7 +32,7 @@ def _read_claims(ctx: click.Context, param: click.Parameter, value: Sequence[str
     """Return the claims, which may be given one by one or with commas between."""
     given = {each.strip() for part in value for each in part.split(",") if each.strip()}
     if unknown := sorted(given - CLAIMS.keys() - {_ALL}):
-        raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(CLAIMS)} and all")
+        raise click.BadParameter(f"{unknown[0]!r} is not a claim; the claims are {', '.join(CLAIMS)} and all")
     return frozenset(given - {_ALL}) | (ADDITIONS if _ALL in given else frozenset())
 
 
@@ -53,7 +53,7 @@ def _read_expected(ctx: click.Context, param: click.Parameter, value: Path | Non
         raise click.BadParameter(unread(value, error)) from None
     for number, name in enumerate(lines, 1):
         if name and name not in CASES:
-            raise click.BadParameter(f"{value}, line {number}: there is no case {name[:80]!r}; --list lists them")
+            raise click.BadParameter(f"{value}, line {number}: no case is called {name[:80]!r}; --list lists them")
     return frozenset(filter(None, lines))
 
 
@@ -67,13 +67,13 @@ def _read_expected(ctx: click.Context, param: click.Parameter, value: Path | Non
     metavar="NAME,...",
     multiple=True,
     callback=_read_claims,
-    help="What the client does beyond what every client has to; all for all but basics.",
+    help="What the client does beyond the requirements for all; all for all but basics.",
 )
 @click.option(
     "--expected",
     type=click.Path(path_type=Path, dir_okay=False),
     callback=_read_expected,
-    help="A file of cases known to fail, one a line: others that fail are an error, and those that do not.",
+    help="A file of cases known to fail, one a line; any other failure is an error, and so is a known one that passes.",
 )
 @click.option("--listen", metavar="HOST:PORT", help="Wait here for a client that is started by hand.")
 @click.option("--list", "as_list", is_flag=True, help="List the cases, a line each, and the claims.")
@@ -93,11 +93,11 @@ def check(
 ) -> None:
     """Judge a client in any language: salvo check -- node mybot.js
 
-    COMMAND starts the client, once for each game, against a broker and a server that are only there for it. SALVO_URL,
-    SALVO_TEAM, SALVO_SECRET and SALVO_TABLE say where to play; {url}, {host}, {port}, {team} and {secret} in COMMAND
-    are replaced by the same.
+    COMMAND starts the client, once for each game, against a broker and a server of its own. SALVO_URL, SALVO_TEAM,
+    SALVO_SECRET and SALVO_TABLE have the address, the account and the table; {url}, {host}, {port}, {team} and {secret}
+    in COMMAND are replaced by the same.
 
-    What is not passed is explained: what was expected, what came instead, the rule, and what to do. Exit code 0: no
+    For each failed case it prints what was expected, what came instead, the rule, and the fix. Exit code 0: no
     case has failed, or with --expected exactly those of the file.
     """
     if as_list:

@@ -91,7 +91,7 @@ def judge_plain(target: ExaminedContest, url: BrokerUrl) -> CheckFinding:
     if target.profile == "strict":
         return failed("tls", f"{text}, and strict is wanted", cure)
     if is_loopback(url.host) and is_loopback(listens.rpartition(":")[0]):
-        return skipped("tls", f"{text}: there is no one else on the way", cure)
+        return skipped("tls", f"{text}: nobody else is on the way", cure)
     return warned("tls", f"{text}: anyone on the way to {listens} can read passwords and placements", cure)
 
 

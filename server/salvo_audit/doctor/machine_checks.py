@@ -34,7 +34,7 @@ def check_python(target: ExaminedContest) -> Iterator[CheckFinding]:
     try:
         python, needs = _needs()
     except metadata.PackageNotFoundError:
-        yield skipped("software", f"{_DISTRIBUTION} is not installed as a package, so nothing tells what it needs")
+        yield skipped("software", f"{_DISTRIBUTION} is not installed as a package, so what it needs is unknown")
         return
     here = platform.python_version()
     found = {name: version for name in needs if (version := _installed(name)) is not None}
@@ -115,7 +115,7 @@ def check_disk(target: ExaminedContest) -> Iterator[CheckFinding]:
         return
     journal = journal_path(target.settings)
     if journal is None:
-        yield skipped("disk", "there is no journal in a file")
+        yield skipped("disk", "the journal is not in a file")
         return
     folder = next(path for path in (journal.absolute(), *journal.absolute().parents) if path.is_dir())
     free = shutil.disk_usage(folder).free

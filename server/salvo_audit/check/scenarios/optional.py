@@ -112,7 +112,7 @@ async def answers_that_are_lost(stage: Stage) -> None:
         "turn/resends",
         lambda: len(table.fired) == table.wanted and len(stage.client.shots) >= 2 * table.wanted - 1,
         stage.limits.firing,
-        "the whole salvo again, while there is no result",
+        "the whole salvo again, until the result arrives",
     )
     table.end_turn()
 
