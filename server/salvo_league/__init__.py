@@ -1,4 +1,4 @@
-"""Leagues over the tables of running contest servers: who meets whom, where, and what came of it.
+"""Leagues at the tables of running contest servers: who meets whom, at which table, and the results.
 
     league_file     the TOML file of a league
     evening_plan    the files of an evening for so many teams and so much time

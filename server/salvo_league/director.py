@@ -124,7 +124,7 @@ class Director:
             if at in self._desks:
                 self._tend(self._desks[at], line)
             else:
-                self._store(Voided(line.assigned, "its table is none of this league's any more"))
+                self._store(Voided(line.assigned, "its table no longer belongs to this league"))
         self._annul()
         self._note_badges()
         for hall in self._hall_desks:
@@ -249,7 +249,7 @@ class Director:
             elif (result := self._result(desk, line)) is not None:
                 self._store(result)
             elif self._now - desk.over_since >= ODD_SECONDS:
-                self._store(Voided(line.assigned, "its result is not there"))
+                self._store(Voided(line.assigned, "its result is missing"))
 
     def _wait_for_fleets(self, desk: TableDesk, line: Assigned) -> None:
         view, now, placement = desk.view, self._now, self._league.placement_seconds

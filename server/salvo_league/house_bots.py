@@ -23,7 +23,7 @@ def house_bots(path: Path, league: League, url: str, bot: str, ca: str | None) -
     for name, variable in league.fill.items():
         secret = os.environ.get(variable)
         if not secret:
-            text = f"fill.{name} is {variable!r}; there is no such variable with the secret of {name}"
+            text = f"fill.{name} is {variable!r}; no such variable has the secret of {name}"
             raise LeagueError("bad_league", at_line(path, read_text(path), name, text, "fill"))
         words = ["join", url, bot, "--team", name, *(["--ca", ca] if ca else [])]
         programs.append(SupervisedProgram(name, words, {"SALVO_SECRET": secret}, quiet=True))

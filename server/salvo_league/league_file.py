@@ -43,7 +43,7 @@ OVER_SECONDS: Final = 86_400
 
 
 class LeagueError(SalvoError):
-    """``bad_league``: a file that is no league; ``league_in_use``; ``no_hosts``; ``rosters_differ``: one of several
+    """``bad_league``: a file that is not a league; ``league_in_use``; ``no_hosts``; ``rosters_differ``: one of several
     servers does not know a team.
     """
 
@@ -136,7 +136,7 @@ class League(Model):
         for key in ("tables", "teams", "plain"):
             names = [name.lower() for name in getattr(self, key)]
             if len(set(names)) < len(names):
-                raise PydanticCustomError(key, "a name stands there twice")
+                raise PydanticCustomError(key, "a name is given twice")
         if self.minutes is not None and self.pace_seconds is not None:
             raise PydanticCustomError("pace_seconds", "it follows from minutes; leave one of the two out")
         both = {name.lower() for name in self.fill} & {name.lower() for name in (*self.teams, *self.plain)}

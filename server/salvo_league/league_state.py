@@ -1,4 +1,4 @@
-"""All that a league's lines come to."""
+"""The state of a league, from all its lines."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class Rehearsal:
             needed = len(sizes_of_tables(len(self.teams), self.league.table_size))
             if needed > len(self.league.tables):
                 names = json.dumps([f"t{number}" for number in range(1, needed + 1)])
-                text = f"{len(self.teams)} teams need {needed} tables, and there are {len(self.league.tables)}"
+                text = f"{len(self.teams)} teams need {needed} tables, and the league has {len(self.league.tables)}"
                 found.append(f"{text}: each round takes as long as several; write tables = {names}")
         return found
 
@@ -243,7 +243,7 @@ class Rehearsal:
         assert self._server is not None
         self._server.kill()
         self._start_server()
-        self._await(lambda: self._now(again=True).at >= before.at, "the server says what is on")
+        self._await(lambda: self._now(again=True).at >= before.at, "the server announces what is on")
         yield self._moment("restart", "the server was killed; the same command goes on with all games")
         yield from self._to_the_end()
 

@@ -1,4 +1,4 @@
-"""Which table a match gets, and what each broker says of it."""
+"""Seat a match at a table, and announce it at each broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a league stands, as its host reports it (SALVO-LEAGUE-1)."""
+"""The standings of a league, as its host reports them (SALVO-LEAGUE-1)."""
 
 from __future__ import annotations
 

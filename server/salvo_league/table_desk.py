@@ -1,4 +1,4 @@
-"""One table of a league from one look to the next: what is seen of it, and the commands that a host gives there.
+"""One table of a league from poll to poll: its state, and the commands that a host gives there.
 
 A command names the game that it is for, so that none counts twice; it is given again after a while, because the broker
 may have lost it. Nothing here knows of matches.

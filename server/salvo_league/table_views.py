@@ -1,4 +1,4 @@
-"""What is known of a league's tables, from what everybody may read."""
+"""The state of a league's tables, from public topics."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TableView:
         hosted: what a host did last since the game's lobby opened.
         annulled: the host that has annulled it, by game.
         refused: the answer to a host's command, if nothing was done since.
-        heard: when something was received last, in seconds that never go back.
+        received_at: when the last message arrived, in seconds that never go back.
     """
 
     here: bool = False

@@ -1,4 +1,4 @@
-"""The games of an evening to look back at: those in folders of transcripts and in journals, as one list.
+"""The games that are over, from folders of transcripts and from journals, as one list.
 
 A game is in the list once it is over, and not before: a journal has the boards of the games that are being played. What
 cannot be read is in the list as well, with the code of its error and none of its content.
@@ -103,7 +103,7 @@ class _Indexed(NamedTuple):
     Attributes:
         stamp: changes with it; the first number is when it was written or opened, epoch ms.
         name: see :class:`Entry`.
-        entry: None for a game that is not over, and for what is no game.
+        entry: None for a game that is not over, and for what is not a game.
     """
 
     stamp: tuple[int, ...]
@@ -273,7 +273,7 @@ def transcript_of(replay: Replay) -> bytes:
 
 
 def _no_such_game() -> SalvoError:
-    return SalvoError("no_such_game", "there is no such game, or it is not over yet")
+    return SalvoError("no_such_game", "this game does not exist, or it is not over yet")
 
 
 def _file(path: Path) -> Iterator[tuple[object, _Indexed]]:

@@ -142,7 +142,7 @@ class Watcher:
         self._user = user
 
     def note(self, text: str) -> None:
-        """Show among the news what is no event of the table."""
+        """Show among the news what is not an event of the table."""
         self._news.append(printable(text))
 
     def close(self) -> str:

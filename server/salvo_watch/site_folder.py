@@ -44,7 +44,7 @@ class SiteFolder:
                 raise ValueError
             return {str(name) for name in manifest["files"] if _FILES.fullmatch(str(name))}
         except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
-            raise SalvoError("not_a_site", f"{self._path} is there and is no site of games; {fix}") from None
+            raise SalvoError("not_a_site", f"{self._path} exists and is not a site of games; {fix}") from None
         except OSError as error:
             raise SalvoError("html_unwritable", f"{self._path}: {error.strerror}; {fix}") from None
 

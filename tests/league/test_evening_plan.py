@@ -69,7 +69,7 @@ def test_a_folder_of_another_evening_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "cup").mkdir()
     (tmp_path / "cup/teams.csv").write_text("mine")
     done = run("evening", "cup", "--teams", "6", "--hours", "1", cwd=tmp_path)
-    assert done.stderr.startswith("error: bad_league: cup/teams.csv is there already; name another folder")
+    assert done.stderr.startswith("error: bad_league: cup/teams.csv exists already; name another folder")
     assert [path.name for path in (tmp_path / "cup").iterdir()] == ["teams.csv"]
     assert (tmp_path / "cup/teams.csv").read_text() == "mine"
 
@@ -77,7 +77,10 @@ def test_a_folder_of_another_evening_is_left_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "error"),
     [
-        ("round = 2", "error: bad_league: contest.toml, line 3: 'round' is no key of a league; did you mean rounds?"),
+        (
+            "round = 2",
+            "error: bad_league: contest.toml, line 3: 'round' is not a key of a league; did you mean rounds?",
+        ),
         ("rounds = 0", "error: bad_league: contest.toml, line 3: rounds is 0; "),
         ("name = 7", "error: bad_league: contest.toml, line 3: name is 7; "),
     ],

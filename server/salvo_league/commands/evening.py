@@ -34,14 +34,14 @@ def evening(folder: Path, teams: int | None, hours: float | None, name: str | No
     Up to four teams play at one table; more play a league of short games, at as many tables as they need.
 
     A rehearsal shows the evening before anybody comes: the same server and pages, on the same addresses, with bots in
-    place of the teams; one comes late, one dies, one sleeps, there is a break, and the server is killed and started
+    place of the teams; one comes late, one dies, one sleeps, all take a break, and the server is killed and started
     again. It leaves nothing behind.
     """
     if teams is None and hours is None and name is None and rehearse:
         _rehearse(folder)
         return
     if teams is None or hours is None:
-        raise click.UsageError("a new evening needs --teams and --hours; --rehearse alone plays one that is there")
+        raise click.UsageError("a new evening needs --teams and --hours; --rehearse alone plays one that exists")
     plan = Plan.of(teams, hours)
     name = _name(folder.resolve().name if name is None else name)
     _write(folder, {CONTEST: plan.contest(name), TEAMS: plan.accounts()})
@@ -95,7 +95,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
     """
     for name in files:
         if (folder / name).exists():
-            raise LeagueError("bad_league", f"{folder / name} is there already; name another folder")
+            raise LeagueError("bad_league", f"{folder / name} exists already; name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

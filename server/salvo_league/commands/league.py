@@ -100,7 +100,7 @@ def run(
     urls = tuple(without_password(url) for url in urls)
     brokers = cells_of(urls)
     if len(brokers) < len(urls):
-        raise click.UsageError("the same URL stands there twice; each is another server's broker")
+        raise click.UsageError("the same URL is given twice; each is another server's broker")
     house = house_bots(file, given, urls[0], fill, ca) if fill is not None else []
     record = given.record(file)
     try:
@@ -229,7 +229,7 @@ def report_progress(book: LeagueState, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"goes_on": len(book.results), "games": [write_line(line) for line in games]}))
         return
-    click.echo(f"{book.league.name}: goes on, {counted(len(book.results), 'game')} played, {len(games)} on")
+    click.echo(f"{book.league.name}: continues, {counted(len(book.results), 'game')} played, {len(games)} on")
     for line in games:
         click.echo("".join(news_of(line, book, "")))
 

@@ -47,7 +47,7 @@ _FILE: Final = click.Path(path_type=Path)
 )
 @click.option("--config", type=_FILE, help="A TOML file with the server's settings.")
 @click.option("--all", "overall", is_flag=True, help="Count all games, not only those of the latest evening.")
-@json_option("One JSON object in place of the table.")
+@json_option("One JSON object instead of the table.")
 @CSV
 @PAGE
 def show(

@@ -89,7 +89,9 @@ MAX_CONNECTIONS = 4000
     "that it stores, instead of a stream each. Its path is the one under which the cache has them.",
 )
 @click.option(
-    "--mqtt/--no-mqtt", default=True, help="Lead teams to the broker, the first of several, at /mqtt.  [default: mqtt]"
+    "--mqtt/--no-mqtt",
+    default=True,
+    help="Connect teams at /mqtt to the broker, the first of several.  [default: mqtt]",
 )
 @click.option(
     "--proxy-protocol",
@@ -143,7 +145,7 @@ def web(
     urls = urls or (DEFAULT_BROKER,)
     brokers = cells_of(urls)
     if len(brokers) < len(urls):
-        raise click.UsageError("the same URL stands there twice; each is another server's broker")
+        raise click.UsageError("the same URL is given twice; each is another server's broker")
     cached = "" if public is None else _cached(public)
     given = BrokerUrl.parse(join) if join else None
     sources = [_source(cell, address, ca) for cell, address in brokers.items()]

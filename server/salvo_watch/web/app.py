@@ -76,7 +76,7 @@ def application(
         Mount("/static", static_files("salvo_watch.web")),
     ]
     app = Starlette(routes=routes, exception_handlers={404: pages.missing})
-    refusal = "no name of this server; its operator can add it to `hosts`, or as --host of salvo web"
+    refusal = "this server has another name; its operator can add this one to `hosts`, or as --host of salvo web"
     prefix = urlsplit(front.address).path
     return Guarded(app, lambda host: is_known_host(host, front.hosts), refusal, front.cached, prefix)
 
@@ -99,7 +99,7 @@ class _Pages:
         if (refusal := _refused(table)) is not None:
             return refusal
         if table and self._relay.lacks(table):
-            return self._page("missing", request, status=404, title=f"There is no table {table}")
+            return self._page("missing", request, status=404, title=f"No table {table}")
         team = request.query_params.get("team", "")
         if team and NAME_PATTERN.fullmatch(team) is None:
             return PlainTextResponse("team is a team's name\n", 400)
@@ -112,7 +112,7 @@ class _Pages:
         return self._page("sdk", request, wheel=wheel().name)
 
     async def missing(self, request: Request, error: Exception) -> Response:
-        return self._page("missing", request, status=404, title="There is no such page")
+        return self._page("missing", request, status=404, title="This page does not exist")
 
     def _page(self, name: str, request: Request, status: int = 200, **given: object) -> Response:
         about: dict[str, object] = {
@@ -168,7 +168,7 @@ class _Pages:
         table = request.query_params.get("table")
         if (refusal := _refused(table)) is not None:
             return refusal
-        return _stored(self._relay.head(self._page_of(request, table)), HEAD_CACHE, f"there is no table {table}")
+        return _stored(self._relay.head(self._page_of(request, table)), HEAD_CACHE, f"no table {table}")
 
     async def chunk(self, request: Request) -> Response:
         table = request.query_params.get("table")
@@ -206,7 +206,7 @@ def _refused(table: str | None) -> Response | None:
         if name:
             check_name(name, "table")
         if cell and _HOST.fullmatch(cell) is None:
-            raise WireError("bad_name", "there is no such address of a broker")
+            raise WireError("bad_name", "no such address of a broker")
     except WireError as error:
         return PlainTextResponse(f"{error}\n", 400)
     return None

@@ -1,4 +1,4 @@
-"""Looking back: the addresses of the games that are over.
+"""The addresses of the games that are over.
 
     /games                   the list, fifty to a page, with filters
     /games/at/TABLE/GAME     leads to a game by its number, once it is there

@@ -1,4 +1,4 @@
-"""What uvicorn leaves open of WebSockets: what frames cost, and what is an error of the other side."""
+"""The limits that uvicorn lacks for WebSockets: the cost of frames, and the errors of clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Hatch(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if not self.handshake_initiated:  # the head was whole: it is no request for a WebSocket, and none will come
+        if not self.handshake_initiated:  # the head was whole: it is not a request for a WebSocket, and none will come
             self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
             self.transport.close()
 

@@ -1,4 +1,4 @@
-"""What is on, and how a league stands, as a page draws it."""
+"""The evening and the standings of a league, as a page draws them."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class MqttChannels:
             text = f"this address has {self.most_of_visitor} connections already; end one\n"
             return PlainTextResponse(text, 429)
         if self._open.total() >= self.most:
-            return PlainTextResponse(f"there are {self.most} connections already; connect to the broker itself\n", 503)
+            return PlainTextResponse(f"{self.most} connections are open already; connect to the broker itself\n", 503)
         return None
 
     async def _carry(self, socket: WebSocket, visitor: str) -> None:

@@ -1,4 +1,4 @@
-"""What is shown of a table, and its picture: the one value that a browser draws, made from that and nothing else.
+"""The picture of a table: the one value that a browser draws, made only from what is shown of the table.
 
 With boards, the picture of a game is made from them alone; without, from what is public. Figures that nobody can know
 who came late are None, never wrong.
@@ -22,7 +22,7 @@ from salvo_server.game_lengths import time_left_at
 from salvo_watch.web.chances import Chances, Race
 from salvo_watch.web.commentary import Moment, Salvo, Standing, moments
 
-#: A number of teams that is no number to wait for: as many as can ever take part.
+#: A number of teams that is not a number to wait for: as many as can ever take part.
 _ANY_NUMBER: Final = m.Limits().most_players
 #: Chances are shown for so many salvos after theirs; where games go faster than playouts, they would be of long ago.
 OLD_CHANCES: Final = 3

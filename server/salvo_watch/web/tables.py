@@ -1,4 +1,4 @@
-"""What is received of a table, applied to what is shown of it, a :class:`~salvo_watch.web.picture.Screen`.
+"""Apply what is received of a table to what is shown of it, a :class:`~salvo_watch.web.picture.Screen`.
 
 A tape plays to a table, too, which receives a game from its record (:mod:`salvo_watch.web.tapes`).
 """

@@ -189,7 +189,7 @@ def _cut(header: Header, steps: Iterable[Step]) -> Iterator[Cut]:
                 return
             pending.append(announcement)
             if isinstance(announcement, m.SalvoResolved) and views:
-                # Who has won is no part of the boards yet: the decisive salvo is seen first.
+                # Who has won is not part of the boards yet: the decisive salvo is seen first.
                 yield Cut(step.at, (*pending, replace(views.pop(0), winner="", tied=())), 0)
                 pending.clear()
             if isinstance(announcement, m.StateChanged) and announcement.state is State.OVER:

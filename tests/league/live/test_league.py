@@ -101,7 +101,7 @@ def test_a_client_without_seats_plays_at_the_default_table_and_a_bot_of_the_hous
         ("format = 'swiss'\nrounds = 2", r"cup.toml: name is missing"),
         ("name = 'x'\nformat = 'swiss'", r"cup.toml: rounds is None; swiss needs a number of rounds"),
         ("name = 'x'\nrounds = 2\ntable_size = 9", r"cup.toml, line 3: table_size is 9; .*less than or equal to 8"),
-        ("name = 'x'\nrounds = 2\ntabels = ['a']", r"line 3: 'tabels' is no key of a league; did you mean tables\?"),
+        ("name = 'x'\nrounds = 2\ntabels = ['a']", r"line 3: 'tabels' is not a key of a league; did you mean tables\?"),
         ("name = 'x'\nrounds = 2\nteams = ['a b']", r"line 3: teams.0 is 'a b'; team name 'a b' is not 1..32"),
         ("name = 'x'\nrounds = 2\nhours = 1", r"line 3: hours is 1; it belongs to ladder"),
         (

@@ -271,10 +271,10 @@ def test_the_page_of_a_team_that_is_not_there_says_so_and_which_there_are_until_
     league = {"name": "cup", "round": 1, "teams": 1, "rows": [row], "matches": [], "phase": "round", "at": 1}
     say(connection, "/game/league", league)
     opened(window, web, "?team=nobody")
-    until(window, says("#own-line", "There is no team nobody here"))
+    until(window, says("#own-line", "No team nobody is here"))
     line = window.run("return document.getElementById('own-line').textContent")
     there = "gone, t1 and team-with-a-name-0"
-    assert line == f"There is no team nobody here, but {there}; this page follows it once it comes"
+    assert line == f"No team nobody is here, but {there}; this page follows it once it comes"
     assert "Waiting" not in window.run("return document.body.innerText")
     opened(window, web, "?team=gone")
     until(window, says("#own-line", "gone is at no table now"))
@@ -285,12 +285,12 @@ def test_the_page_of_a_team_that_is_not_there_says_so_and_which_there_are_until_
     opened(window, web, "?team=late")
     until(window, says("#own-line", "late has not come yet; this page follows it once it comes"))
     opened(window, web, "?team=nobody")
-    until(window, says("#own-line", "There is no team nobody here"))
+    until(window, says("#own-line", "No team nobody is here"))
     say(connection, "/t9/players/list", ["nobody", *(f"crowd-{number}" for number in range(20))])
     say(connection, "/t9/game/state", "lobby")
     until(window, says("#own-line", "nobody: next game at table t9"))
     opened(window, web, "?team=no-one")
-    until(window, says("#own-line", "There is no team no-one here, but 24 others"))
+    until(window, says("#own-line", "No team no-one is here, but 24 others"))
 
 
 def test_the_page_of_an_evening_has_all_games_the_table_and_a_card_in_a_break(

@@ -88,7 +88,7 @@ def test_the_broker_knows_whom_a_connection_is_made_for(caplog: pytest.LogCaptur
         with EmbeddedBroker() as broker, front(broker.url) as port, visit(port, visitor) as channel:
             channel.send(b"\x20\2\0\0")
             assert ended(channel) == "the broker has ended the connection"
-    assert caplog.messages == [f"{visitor} the first packet is no CONNECT; refused" for visitor in (VISITOR, OTHER)]
+    assert caplog.messages == [f"{visitor} the first packet is not a CONNECT; refused" for visitor in (VISITOR, OTHER)]
 
 
 def test_a_page_of_another_site_does_not_come_in() -> None:

@@ -172,7 +172,7 @@ export function progress(picture) {
 function noTeam(name, names, missing) {
   if (missing.includes(name)) return [team(name), " has not come yet; this page follows it once it comes"];
   const others = names.length > FEW_NAMES ? [`, but ${names.length} others`] : names.length ? [", but ", ...joined(names)] : [];
-  return ["There is no team ", team(name), " here", ...others, "; this page follows it once it comes"];
+  return ["No team ", team(name), " is here", ...others, "; this page follows it once it comes"];
 }
 
 // How a team stands in a league between its games, and whom it meets next.
@@ -219,8 +219,8 @@ export function news({ kind, game, by, player, players, ship, fate }) {
 }
 
 const TROUBLES = {
-  broker: "The broker does not answer. What you see is the last that was heard.",
-  server: "The server is offline. The game goes on where it was as soon as it is back.",
+  broker: "The broker does not answer. What you see is the last that arrived.",
+  server: "The server is offline. The game resumes as soon as it is back.",
   paused: "The server is paused: it cannot write to its disk.",
   away: "Reconnecting: this page’s server does not answer.",
 };
@@ -233,7 +233,7 @@ export const inRound = ({ league }) => (league?.round && !league.over ? ` in rou
 export function hostLine(picture) {
   if (!picture) return "";
   const { evening, host, league, state, tape } = picture;
-  const ofBreak = tape || state === "over" ? `There is a break${inRound(picture)}: all games wait.` : ""; // else it is the headline
+  const ofBreak = tape || state === "over" ? `Break${inRound(picture)}: all games wait.` : ""; // else it is the headline
   const paused = evening.phase === "break" ? ofBreak : host.paused && !tape ? "The host has paused the game." : "";
   const silent = evening.silent && league ? `${plain(league.name)} waits: its program does not answer. Games that are on go on.` : "";
   return [paused, silent, plain(host.text || "")].filter(Boolean).join(" ");
