@@ -1,4 +1,4 @@
-"""`/game/headline`: how a table stands, as one line for people (SALVO-TOPIC-5).
+"""`/game/headline`: the state of a table as one line for people (SALVO-TOPIC-5).
 
 It is made of what is announced to everybody and of nothing else, so it says nothing that a player may not know. Like
 the referee's view it follows the steps from outside, and is in no check, no log and no journal.

@@ -1,4 +1,4 @@
-"""A host's side of the protocol: commands to tables, and what becomes of them (SALVO-HOST)."""
+"""A host's side of the protocol: commands to tables, and their answers (SALVO-HOST)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The standings that a server publishes: counted on a thread of their own from what its journal has taken.
+"""The standings that a server publishes: counted on a thread of their own from its journal.
 
 A result counts once it is durable, so what is published is what a restart finds. The loop only hands results over and
 publishes what is ready.

@@ -1,4 +1,4 @@
-"""Finds the servers that run on this machine with a roster: each keeps a small file next to it while it runs.
+"""Finds the servers that run on this machine with a roster: each writes a small file beside the roster while it runs.
 
 A server holds a lock on its file, so the file of a killed server is recognised, and removed the next time anyone looks.
 It contains no secrets.

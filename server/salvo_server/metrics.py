@@ -1,4 +1,4 @@
-"""What Prometheus reads of a running server: numbers that are there anyway, collected when they are asked for.
+"""The metrics of a running server for Prometheus, collected on request.
 
 The loop does no more than count: turns, games and refusals as listeners hear of them, the lateness of a round, the time
 of a commit. All else is read by the scrape, on a thread of its own and without a lock: an attribute, a length, or a
@@ -145,10 +145,10 @@ class Metrics(Collector):
 
     def _of_loop(self, service: Service, connection: Countable) -> Iterator[Metric]:
         presence = service.presence
-        yield GaugeMetricFamily("salvo_connected", "Whether the broker is there", float(connection.connected))
+        yield GaugeMetricFamily("salvo_connected", "Whether the broker is connected", float(connection.connected))
         paused = float(presence.startswith("journal stalled"))
         yield GaugeMetricFamily(
-            "salvo_paused", "Whether the journal takes nothing, and so the server accepts nothing", paused
+            "salvo_paused", "Whether the journal cannot be written, so that the server accepts nothing", paused
         )
         what = "Messages that wait for a key to be derived"
         yield GaugeMetricFamily("salvo_derivations_waiting", what, service.gate.waiting)
@@ -158,7 +158,7 @@ class Metrics(Collector):
             durable = self._journal.last_step  # read before the latest step, which would else seem to be behind it
             what = "Steps of games that are not in the journal"
             yield GaugeMetricFamily("salvo_uncommitted_steps", what, service.last_step - durable)
-            what = "Commits that the journal did not take"
+            what = "Commits that the journal refused"
             yield CounterMetricFamily("salvo_commit_failures", what, self._journal.failures)
 
     def _refusals(self, service: Service) -> Metric:
@@ -243,7 +243,8 @@ class _Handler(MetricsHandler):
         """Answer a scrape; a page of another site that lets its own name point here gets nothing."""
         if not is_known_host(self.headers.get("Host", ""), self.hosts):
             self.send_error(
-                HTTPStatus.MISDIRECTED_REQUEST, "no name of this server; its address is, or add it to hosts"
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "this server has another name: use its address, or add this name to hosts",
             )
         elif self.path.partition("?")[0] != "/metrics":
             self.send_error(HTTPStatus.NOT_FOUND, "the metrics are at /metrics")

@@ -83,7 +83,7 @@ class ScreenUsers:
         """Return what a connection brings within a time; where its user is in use, nothing, and it has another one.
 
         Raises:
-            ConnectionLost: where another user is no cure.
+            ConnectionLost: where another user is not a cure.
         """
         try:
             return connection.poll(seconds)
@@ -98,7 +98,7 @@ class ScreenUsers:
             now: seconds that never go back.
 
         Raises:
-            ConnectionLost: the given one, where another user is no cure; ``account_in_use`` when all are in use.
+            ConnectionLost: the given one, where another user is not a cure; ``account_in_use`` when all are in use.
         """
         if self._name is None:
             raise error

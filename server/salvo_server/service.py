@@ -343,7 +343,7 @@ class Service:
         if self.now() < self.outages.retry_at or not self._commit():
             return False
         self.outages.on("journal accepts")
-        log.warning("the journal can be written again; the game goes on")
+        log.warning("the journal can be written again; the games resume")
         self._settle()
         return True
 

@@ -439,8 +439,8 @@ def _read_file(file: Path) -> dict[str, Any]:
         if key not in ServerSettings.model_fields:
             where = f"{file}, line {line_of(text, key)}: {key!r}"
             near = _nearest(key, list(ServerSettings.model_fields))
-            hint = f"did you mean {near}?" if near else f"there are {', '.join(ServerSettings.model_fields)}"
-            raise SettingsError("unknown_setting", f"{where} is no setting; {hint}")
+            hint = f"did you mean {near}?" if near else f"the settings are {', '.join(ServerSettings.model_fields)}"
+            raise SettingsError("unknown_setting", f"{where} is not a setting; {hint}")
     for several in ("tables", "hosts", "gateways"):
         if isinstance(values.get(several), list):
             values[several] = tuple(values[several])
@@ -480,7 +480,7 @@ def _check_environment() -> None:
         if name == variable or name.startswith("BOT_") or name.lower() in VARIABLES_OF_OTHERS.union(names):
             continue
         if not _OF_ORCHESTRATORS.fullmatch(name) and (near := _nearest(name.lower(), names)):
-            text = f"environment variable {variable} is no setting; did you mean {_variable(near)}?"
+            text = f"environment variable {variable} is not a setting; did you mean {_variable(near)}?"
             raise SettingsError("unknown_setting", text)
         ignored.append(variable)
     if ignored:

@@ -1,4 +1,4 @@
-"""What people read of a setting, written once in its model: ``--help``, the table in the guide and errors have it.
+"""The description of each setting, written once in its model, for ``--help``, the guide's table and errors.
 
 A field of the model has a sentence and may have more, see :func:`says`; its type, range and default are its own.
 """

@@ -50,7 +50,7 @@ class Standby:
 
         Args:
             broker: its URL.
-            said: called with ``journal`` or ``broker``, whenever what the standby waits for is another one.
+            report: called with ``journal`` or ``broker`` whenever the standby begins to wait for it.
         """
         self._broker = BrokerUrl.parse(broker)
         self._report = report

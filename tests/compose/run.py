@@ -560,7 +560,7 @@ def show_deaths(used: Engine, steps: Steps, outside: Outside) -> None:
         wait_for("broker", lambda: is_healthy(used, "broker"))
         wait_for("list is back", lambda: outside.retained("/players/list") == '["red"]')
         print("    " + outside.play(red, outside.join("blue")))
-    with steps.step("kill -9 of the server in mid-game: its container starts again and the game goes on"):
+    with steps.step("kill -9 of the server in mid-game: its container starts again and the game continues"):
         wait_for("the next lobby", lambda: state() == "lobby")
         teams = [outside.join(name, "slow") for name in ("red", "blue")]
         wait_for("mid-game", lambda: outside.turn() > 5)
@@ -600,7 +600,7 @@ def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
     def image_of_server() -> str:
         return str(json.loads(used.docker("inspect", used.container("server")))[0]["Config"]["Image"])
 
-    with steps.step("backup in mid-game, then another image: the server starts from it and the game goes on"):
+    with steps.step("backup in mid-game, then another image: the server starts from it and the game continues"):
         used.build_later_version(later)
         wait_for("the next lobby", lambda: outside.retained("/game/state") == "lobby")
         teams = [outside.join(name, "slow", slow_seconds=1) for name in ("red", "blue")]
@@ -691,7 +691,7 @@ def show_postgres(used: Engine, steps: Steps, folder: Path) -> None:
     try:
         with steps.step("--profile postgres: the server comes up with its journal in PostgreSQL"):
             go_up(used, "postgres", "broker", "server", "web")
-        with steps.step("--profile postgres: kill -9 of the server in mid-game, and the game goes on"):
+        with steps.step("--profile postgres: kill -9 of the server in mid-game, and the game continues"):
             add_teams(used, outside)
             teams = [outside.join(name, "slow") for name in ("red", "blue")]
             wait_for("mid-game", lambda: steps_in_journal() > 20)

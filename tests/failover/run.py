@@ -224,7 +224,7 @@ class Failover(Stage):
         self._until(lambda: standby.logged("active"), f"{fault}: the other one takes over")
         taken = standby.logged("active")
         assert taken is not None
-        self._until(lambda: self.tape.first_since(taken), f"{fault}: the game goes on")
+        self._until(lambda: self.tape.first_since(taken), f"{fault}: the game continues")
         received = self.tape.first_since(taken)
         assert received is not None
         self.seconds[fault].append(received - began)

@@ -85,7 +85,7 @@ def _find(tree: ast.Module, table: str) -> ast.expr:
             ):
                 if name == table:
                     return value
-    raise ValueError(f"there is no table {table}")
+    raise ValueError(f"no table {table}")
 
 
 def _rows(node: ast.expr, keys: tuple[_Cell, ...] = ()) -> Iterator[_Row]:

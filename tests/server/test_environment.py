@@ -99,5 +99,5 @@ def test_nearly_the_name_of_a_setting_is_refused_with_the_one_that_was_meant(
     with pytest.raises(SettingsError) as refused:
         load_settings({})
     assert str(refused.value) == (
-        f"unknown_setting: environment variable SALVO_{name} is no setting; did you mean SALVO_{meant}?"
+        f"unknown_setting: environment variable SALVO_{name} is not a setting; did you mean SALVO_{meant}?"
     )

@@ -125,7 +125,7 @@ def test_a_game_whose_journal_was_not_safe_is_given_up_on_another_boot(world: Cr
     world.forget_broker()
     world.crash({name: early[name] for name in ("", "-wal")}, "another boot")
     assert (world.table.referee.number, world.table.referee.state) == (2, State.LOBBY)
-    assert world.announced.startswith("game 1 does not go on: the machine or the database has started again")
+    assert world.announced.startswith("game 1 does not resume: the machine or the database has started again")
     world.crash(world.files())  # what follows is the journal of this boot
     assert world.table.referee.number == 2
     world.join()
@@ -171,7 +171,7 @@ def test_a_write_ahead_log_that_lacks_commits_gives_the_game_up(
         late = world.files()
     world.forget_broker()
     world.crash(damage(late, early))
-    assert world.announced == "game 1 does not go on: the end of its journal is lost"
+    assert world.announced == "game 1 does not resume: the end of its journal is lost"
     one_history(world)
 
 
@@ -225,7 +225,7 @@ def test_a_broker_that_has_a_later_turn_gives_the_game_up_before_anything_is_sig
     world.fire(9)
     signed = len(world.received)
     world.crash({name: early[name] for name in ("", "-wal")})
-    assert world.announced.startswith("game 1 does not go on: the broker has more of it than the journal")
+    assert world.announced.startswith("game 1 does not resume: the broker has more of it than the journal")
     assert (world.table.referee.number, world.table.referee.state) == (2, State.LOBBY)
     assert json.loads(world.wire.retained["/game/server"])["game"] == 2
     assert not world.wire.retained["/game/turn"]
@@ -263,7 +263,7 @@ def test_teams_that_have_more_of_the_log_give_a_game_of_the_journal_up(world: Cr
     assert world.table.referee.number == 1
     world.ask("bob", beyond, team="bob")
     assert (world.table.referee.number, world.table.referee.state) == (2, State.LOBBY)
-    assert world.announced.startswith("game 1 does not go on: its teams have more of its log than the journal")
+    assert world.announced.startswith("game 1 does not resume: its teams have more of its log than the journal")
 
 
 def test_no_team_ends_a_game_that_this_server_has_begun(world: Crashing) -> None:
@@ -287,7 +287,7 @@ def test_two_histories_read_the_same_whether_the_journal_was_lost_or_put_back(wo
     both = lines_of(world)
     numbers = entries(both)
     common = next(number for number in numbers if numbers.count(number) > 1)
-    words = f"two histories were signed after entry {common - 1}: by a lost journal or on purpose, the log cannot tell"
+    words = f"two histories were signed after entry {common - 1}: by a lost journal or on purpose, the log cannot show"
     finding = verify_lines(iter(both), "witness").finding
     assert finding is not None
     assert (finding.fault, finding.text.partition(";")[0]) == (Fault.FORKED, words)

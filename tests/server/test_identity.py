@@ -35,7 +35,9 @@ def test_every_changed_character_of_the_file_is_found(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(IdentityError, match=r"identity_key: .*identity\.key is no server identity, or is damaged"):
+        with pytest.raises(
+            IdentityError, match=r"identity_key: .*identity\.key is not a server identity, or is damaged"
+        ):
             load_identity(path)
     for content in (b"", whole[:40], whole + b"more\n", b"\xff" * 100, b"x" * 5000):
         path.write_bytes(content)

@@ -35,7 +35,7 @@ def test_tls_certificates_are_made_with_a_private_key_file(tmp_path: Path) -> No
 @pytest.mark.parametrize("there", ["ca.pem", "server.pem", "server.key"])
 def test_a_certificate_that_is_there_is_never_overwritten(tmp_path: Path, there: str) -> None:
     (tmp_path / there).write_text("precious")
-    with pytest.raises(SalvoError, match=rf"tls_exists: .*{there} is there already and is not overwritten"):
+    with pytest.raises(SalvoError, match=rf"tls_exists: .*{there} exists already and is not overwritten"):
         make_certificates(tmp_path, ["localhost"])
     assert [path.name for path in tmp_path.iterdir()] == [there]
     assert (tmp_path / there).read_text() == "precious"

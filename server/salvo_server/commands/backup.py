@@ -126,4 +126,4 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BackupError("backup_incomplete", f"{path}: {error.strerror}; name it as salvo serve has it") from None
+        raise BackupError("backup_incomplete", f"{path}: {error.strerror}; name it as in salvo serve") from None

@@ -54,7 +54,7 @@ class _Action(click.Choice[str]):
             return URL.convert(value, param, ctx)
         near = _MEANT.get(value) or next(iter(difflib.get_close_matches(value, self.choices, n=1)), "")
         if near and value not in self.choices:
-            self.fail(f"{value!r} is no action of a host; did you mean {near}?", param, ctx)
+            self.fail(f"{value!r} is not a command of a host; did you mean {near}?", param, ctx)
         return str(super().convert(value, param, ctx))
 
 
@@ -97,11 +97,11 @@ def control(
     extend SECONDS     give the lobby, the turn or the result more time
     abort              end the game without a winner
     remove TEAM        take a team out of this game
-    announce TEXT      say something to everybody
+    announce TEXT      send everybody a line of text
     next               open the next lobby at once
     set NAME=VALUE ... for the next game: players, placement_seconds,
                        turn_seconds, over_seconds, pace_seconds, teams=a,b
-    annul GAME         no longer count the result of a game
+    annul GAME         stop counting the result of a game
     finish             end the league after its round; without one, the evening
 
     With --all, for all tables: pause and resume are a break in the league, too, remove takes a team out of it, start

@@ -40,7 +40,7 @@ from salvo_server.storage.roster import Roster
     metavar="HOST:PORT",
     default="127.0.0.1:1884",
     show_default=True,
-    help="Where the server connects, so that others cannot lock it out.",
+    help="Where only the server connects, so that others cannot lock it out.",
 )
 @click.option("--plugin", type=click.Path(path_type=Path), help="Where mosquitto finds mosquitto_dynamic_security.so.")
 @click.option(
@@ -66,8 +66,8 @@ def mosquitto(
     """Write to FOLDER a configuration that makes mosquitto a contest's broker; the server adds all teams to it.
 
     It has only the server's own two users, with passwords that are derived from the key of the server's roster. With
-    the profile open there are no users: mosquitto admits any client, and recognises the server by a name that is
-    derived from that key.
+    the profile open, mosquitto has no users: it admits any client, and recognises the server by a name that is derived
+    from that key.
     """
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key belong together")

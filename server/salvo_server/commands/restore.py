@@ -19,11 +19,11 @@ from salvo_server.storage.backup import restore as put_back
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @places_options
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
     """Put roster, identity and journal of FILE, from salvo backup, where salvo serve with the same settings finds them.
 
-    All of it or nothing: not over files that are there, and not under a server that runs.
+    It restores everything or nothing. It replaces existing files only with --force, and refuses while a server runs.
     """
     settings = load_settings(given, config)
     backup = read_backup(file)
@@ -53,7 +53,7 @@ def restore(file: Path, config: Path | None, force: bool, **given: Any) -> None:
     if manifest.running:
         click.echo(
             f"        its server was running at {manifest.at}; a game that was on is abandoned, because teams may have "
-            "heard more of it; if they have not, --resume always resumes it"
+            "received more of it; if not, --resume always resumes it"
         )
 
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 #: What any client of the broker can read and do, by profile.
 PROFILES = {
-    "open": "no login: any client plays under any name and reads what is said to any team; only the server reads what "
-    "is sent to it, and speaks as the server",
+    "open": "no login: any client plays under any name and reads what is announced to any team; only the server "
+    "reads what is sent to it, and makes announcements",
     "contest": "users of the roster only: each reads what is public and its own, publishes its own fleet and shots",
     "strict": "users of the roster only, under TLS: each reads what is public and its own, publishes its own fleet and "
     "shots, sealed and signed for the very occasion",
@@ -46,7 +46,7 @@ PROFILES = {
 #: The same of the profile open on a broker that we have not set up.
 UNGUARDED = (
     "no login, on a broker with rights of its own: unless those forbid it, any client reads teams' secrets in open "
-    "requests, and speaks as the server; salvo mosquitto FOLDER --profile open sets up a broker that keeps both from it"
+    "requests, and makes announcements; salvo mosquitto FOLDER --profile open sets up a broker that keeps both from it"
 )
 
 #: What runs a league, if it is installed.

@@ -43,7 +43,7 @@ class ServeReport:
 
     Attributes:
         contest: the contest reported on; set once it exists.
-        kept: the games of this run; None when no transcripts are written.
+        games_in_play: the games of this run; None when no transcripts are written.
         folder: where transcripts go; None when none are written.
     """
 
@@ -68,7 +68,7 @@ class ServeReport:
             if referee.state is State.TURN:
                 prefix = _prefix(referee.table)
                 self.say(
-                    f"{prefix}game {referee.number} is not over; it goes on if the server starts with --resume always",
+                    f"{prefix}game {referee.number} is not over; it resumes if the server starts with --resume always",
                     event="unfinished",
                     table=referee.table,
                     game=referee.number,
@@ -104,9 +104,9 @@ class ServeReport:
             self._tables[referee.table].apply(m.TableOpened(referee.number))
             turn, current = (0 if referee.game is None else referee.game.turn), referee.current
             if referee.state is State.TURN and current is not None:
-                status = f"game {referee.number} goes on: turn {turn}, {current.name}'s"
+                status = f"game {referee.number} resumes: turn {turn}, {current.name}'s"
             elif referee.state is State.TURN:
-                status = f"game {referee.number} goes on: a pause before turn {turn}"
+                status = f"game {referee.number} resumes: a pause before turn {turn}"
             elif referee.state is State.LOBBY:
                 status = f"game {referee.number}: its lobby continues"
             else:

@@ -79,9 +79,7 @@ def _issue(authority: trustme.CA, hosts: Sequence[str]) -> trustme.LeafCert:
 
 
 def _exists(path: Path) -> SalvoError:
-    return SalvoError(
-        "tls_exists", f"{path} is there already and is not overwritten; name another folder, or remove it"
-    )
+    return SalvoError("tls_exists", f"{path} exists already and is not overwritten; name another folder, or remove it")
 
 
 def _bracketed(host: str) -> str:

@@ -1,4 +1,4 @@
-"""What each command of a host would do now, at a table or at all of them: a sentence that is read before it is sent."""
+"""Describe what each command of a host would do now: a sentence to read before the command is sent."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ class Evening:
             return "This contest is open, where nobody can be a host: start the server with --profile contest."
         statuses = [status for name in self.tables if (status := self._statuses.of(name)) is not None]
         if statuses and not any(status.online for status in statuses):
-            return "The server is offline. Games go on where they were as soon as it is back."
+            return "The server is offline. Games resume as soon as it is back."
         if any(status.paused for status in statuses):
             return "The server cannot write its journal, and accepts nothing: make room on its disk."
         return ""

@@ -1,4 +1,4 @@
-"""A host's connection, on a thread of its own: what was said of the tables comes in, its commands go out."""
+"""A host's connection, on a thread of its own: announcements of the tables come in, its commands go out."""
 
 from __future__ import annotations
 

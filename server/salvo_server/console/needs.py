@@ -1,4 +1,4 @@
-"""What needs the host: whatever stands, fails or is missing for longer than it takes by itself."""
+"""What needs the host's attention: what stands still, fails or is missing for too long."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What players say to one another: passed on, and no part of the game (SALVO-CHAT).
+"""Relay chat between players, outside of the game (SALVO-CHAT).
 
-A line becomes one publication or one refusal, and nothing of it is kept but how much each player has said. No input of
+A line becomes one publication or one refusal; only the number of each player's lines is stored. No input of
 a table, no step and no commit follows from it, so it can neither move a game nor delay one by more than it takes to
 read: what is beyond a player's rate is refused unread. How long a line may be stands in :mod:`salvo.chat_text`.
 """
@@ -72,9 +72,7 @@ class Chat:
         if not self.on:
             raise WireError("chat_off", "the operator has turned the chat off")
         if speaker not in players:
-            raise WireError(
-                "unknown_player", f"{speaker[:40]!r} is not listed at this table; players may say something"
-            )
+            raise WireError("unknown_player", f"{speaker[:40]!r} is not listed at this table; only players may chat")
         if not self._players.take((address.table, speaker), now):
             raise _too_much("you", LINES_AT_ONCE, LINES_A_SECOND)
         line = read_chat(payload)
@@ -87,7 +85,7 @@ class Chat:
         return line
 
     def _answer(self, address: Address, error: WireError, now: int) -> list[Publication]:
-        """Answer the player in the topic, unless that is no name, or has had answers enough."""
+        """Answer the player in the topic, unless that is not a name, or has had answers enough."""
         speaker = address.player
         if not is_name(speaker) or not self._answers.take((address.table, speaker), now):
             return []
@@ -95,4 +93,4 @@ class Chat:
 
 
 def _too_much(who: str, at_once: int, a_second: float) -> WireError:
-    return WireError("rate_limited", f"{who} said too much; {at_once} lines at once, then {60 * a_second:.0f} a minute")
+    return WireError("rate_limited", f"{who} sent too many lines; {at_once} at once, then {60 * a_second:.0f} a minute")

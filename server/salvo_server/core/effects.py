@@ -1,4 +1,4 @@
-"""What follows from an input: what is recorded, published, acknowledged and reported, in this order.
+"""The effects of an input: what is recorded, published, acknowledged and reported, in this order.
 
 The steps of the core return effects, add them up and carry out none; :class:`salvo_server.service.Service` alone does,
 in ``_settle``. So what a step decides is known before anything of it has left the server.

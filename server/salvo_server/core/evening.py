@@ -1,7 +1,7 @@
-"""What is on: the evening as a state of the server, which all screens read from `/game/league` (SALVO-EVENING).
+"""The evening as a state of the server, which all screens read from `/game/league` (SALVO-EVENING).
 
-A league reports how it stands, a host decides for all tables, and games begin; what follows for the evening is decided
-here alone. The state is what is published, so the journal needs nothing else to go on with it.
+Leagues report their standings, hosts decide for all tables, and games begin; this module alone decides the effect on
+the evening. The published state is the whole state, so the journal needs nothing else to resume it.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Evening:
             case HostAction.PAUSE if self.paused:
                 raise IllegalCommand("clock_stopped", "everything is paused already")
             case HostAction.RESUME if not self.paused:
-                raise IllegalCommand("not_paused", "there is no break; resume one table without --all")
+                raise IllegalCommand("not_paused", "no break is on; resume one table without --all")
             case HostAction.START if shown.name and self.shown.phase_but_for_break not in (
                 Phase.ARRIVALS,
                 Phase.BETWEEN,

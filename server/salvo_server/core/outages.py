@@ -1,8 +1,7 @@
-"""Whether the server serves, as a table: the journal may take nothing, the broker be away, the machine stand still.
+"""The table of outages: what the server does without its journal or its broker, or after its machine stood still.
 
-No time to act runs while nobody can act (SALVO-BACK-2, SALVO-BACK-5); what is not durable is neither published
-nor acknowledged (SALVO-BACK-1, SALVO-BACK-3). A pair of state and event without a transition
-changes nothing and asks for nothing.
+No deadline runs while nobody can act (SALVO-BACK-2, SALVO-BACK-5). Nothing is published or acknowledged before it is
+durable (SALVO-BACK-1, SALVO-BACK-3). A pair of state and event without a transition changes nothing.
 """
 
 from __future__ import annotations

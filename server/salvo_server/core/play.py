@@ -1,4 +1,4 @@
-"""The tables in play: an input of one becomes effects."""
+"""The tables in play: turns the inputs of each into effects."""
 
 from __future__ import annotations
 
@@ -417,7 +417,7 @@ class Play:
             if behind and game is not None and game.steps:
                 effects += self._explain(table, game.opened.number, saved.behind, now)
         for name in stored if resumes else ():
-            log.warning("the journal has a game of table %r, which is not set; it waits", name)
+            log.warning("the journal has a game of table %r, which the settings lack; it waits", name)
         return effects
 
     def _unsent_end(
@@ -430,7 +430,7 @@ class Play:
         try:
             recovered = recover(game, status, sent_through, signer=self.openings.identity)
         except JournalError as error:  # which must not keep the next game from going on
-            log.error("%s; what was not published of its end stays so", error)
+            log.error("%s; the rest of its end stays unpublished", error)
             return []
         has_ended = recovered.table.referee.number != game.opened.number
         return [each for each in recovered.unsent if not each.retain] if has_ended else []

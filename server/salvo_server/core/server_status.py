@@ -1,4 +1,4 @@
-"""What ``/game/server`` says of a table: whether its server is there, which game it is at, and the server's keys."""
+"""The content of ``/game/server``: whether the server is online, the table's game, and the server's keys."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a contest keeps on disk: journal, transcripts, roster and identity."""
+"""What a contest stores on disk: journal, transcripts, roster and identity."""

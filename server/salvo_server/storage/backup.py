@@ -112,7 +112,7 @@ def write_backup(archive: Path, backup: Backup) -> None:
             tar.addfile(member, io.BytesIO(content))
     try:
         if not create_file(archive, packed.getvalue()):
-            raise BackupError("backup_exists", f"{archive} is there already; name another file, or remove it")
+            raise BackupError("backup_exists", f"{archive} exists already; name another file, or remove it")
     except OSError as error:
         raise _unwritable(error, archive) from None
 
@@ -151,9 +151,9 @@ def _read(archive: Path, tar: tarfile.TarFile) -> Backup:
             raise _damaged(archive, f"{entry.name!r} of the manifest is not the next file")
         begins, most = _FORMS[entry.name]
         if not _beginning(tar, member).startswith(begins) or member.size > most:
-            raise _damaged(archive, f"its {entry.name} of {member.size} bytes is none")
+            raise _damaged(archive, f"its {entry.name} of {member.size} bytes cannot be one")
         if member.size != entry.size or _digest(content := _content(tar, member)) != entry.sha256:
-            raise _damaged(archive, f"{entry.name} is not as the manifest has it")
+            raise _damaged(archive, f"{entry.name} does not match the manifest")
         contents[entry.name] = content
     if (more := tar.next()) is not None:
         raise _damaged(archive, f"{more.name!r} is not in the manifest")
@@ -201,7 +201,7 @@ def restore(contents: Mapping[str, bytes], places: Mapping[str, Path], *, force:
     there = [str(path) for path in (*wanted, *beside) if os.path.lexists(path)]
     if there and not force:
         raise BackupError(
-            "restore_exists", f"{', '.join(there)}: there already; move it away, or replace it with --force"
+            "restore_exists", f"{', '.join(there)}: exists already; move it away, or replace it with --force"
         )
     try:
         with contextlib.ExitStack() as held:
@@ -223,4 +223,4 @@ def _unwritable(error: OSError, path: object) -> BackupError:
 
 
 def _damaged(archive: Path, why: str) -> BackupError:
-    return BackupError("backup_damaged", f"{archive} is no backup, or is damaged: {why}")
+    return BackupError("backup_damaged", f"{archive} is not a backup, or is damaged: {why}")

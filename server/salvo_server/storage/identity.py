@@ -134,6 +134,6 @@ def _written(seed: bytes) -> str:
 
 def _damaged(path: Path) -> IdentityError:
     return IdentityError(
-        f"{path} is no server identity, or is damaged: put back a copy, or remove it for a new identity, which every "
-        "client that remembers the old one refuses until it forgets it"
+        f"{path} is not a server identity, or is damaged: put back a copy, or remove it for a new identity, which "
+        "every client that remembers the old one refuses until it forgets it"
     )

@@ -59,7 +59,7 @@ class Register:
         return [(name, secret) for (role, name), secret in self._secrets.items() if role is Role.TEAM]
 
     def lacks(self, names: Iterable[str]) -> list[str]:
-        """Return which of these names are no teams of the roster."""
+        """Return which of these names are not teams of the roster."""
         return [name for name in names if (Role.TEAM, name) not in self._secrets]
 
     def has_referee(self) -> bool:

@@ -259,7 +259,7 @@ class Roster:
             raise RosterError(
                 "roster_missing",
                 f"{self.path} is gone, and its key is still there: restore it from a copy, or begin a new one with "
-                "salvo teams add --new NAME, where all others are out, of a server that runs, too",
+                "salvo teams add --new NAME, which ends all other accounts, also of a running server",
             ) from None
         except OSError as error:
             raise RosterError("roster_unreadable", f"{self.path}: {error.strerror}") from None
@@ -292,7 +292,7 @@ class Roster:
         """
         if not self._begin() and (there := self._read().members):
             names = ", ".join(each.name for each in there)
-            raise RosterError("roster_exists", f"{self.path} is there, with {names}; add to it without --new")
+            raise RosterError("roster_exists", f"{self.path} exists, with {names}; add to it without --new")
 
     def _begin(self) -> bool:
         """Make the file, before any key, so that a key without it tells of a loss; whether it was not there yet."""
@@ -350,7 +350,7 @@ class Roster:
             name = entry.name.lower()
             fault = _fault(entry)
             if fault is None and name in wanted:
-                text = f"{entry.place}{entry.name!r} is there twice; leave one of them out"
+                text = f"{entry.place}{entry.name!r} is given twice; leave one of them out"
                 fault = RosterError("name_in_roster", text)
             elif fault is None and name in there:
                 fault = RosterError(
@@ -475,7 +475,7 @@ def _fault(entry: RosterEntry) -> SalvoError | None:
         return RosterError("name_in_roster", f"{entry.place}{entry.name!r} is the server's own name; take another one")
     if entry.role not in ROLES:
         role = entry.role.value
-        return RosterError("bad_role", f"{entry.place}{role!r} is no role to be given; there are {', '.join(ROLES)}")
+        return RosterError("bad_role", f"{entry.place}{role!r} is not a role; the roles are {', '.join(ROLES)}")
     return None
 
 
@@ -489,7 +489,7 @@ def _like(name: str) -> str:
 
 def _check_screens(role: Role, screens: int, place: str = "") -> None:
     if not 1 <= screens <= MAX_SCREENS:
-        raise RosterError("bad_screens", f"{place}{screens} screens; there are 1 to {MAX_SCREENS}")
+        raise RosterError("bad_screens", f"{place}{screens} screens; 1 to {MAX_SCREENS} are allowed")
     if role is Role.TEAM and screens != SCREENS:
         raise RosterError(
             "bad_screens", f"{place}{screens} screens for a team; it has {SCREENS}, only others have more"

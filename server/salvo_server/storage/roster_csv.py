@@ -18,9 +18,9 @@ _COLUMNS: Final = ("name", "role", "screens")
 def read_entries(path: Path, role: Role) -> list[RosterEntry]:
     """Return the accounts in a file: the column ``name``, and if there are such columns ``role`` and ``screens``.
 
-    A line that is no account is an entry with its fault, so that all of them are reported at once. Between the columns
-    are commas, or the semicolons or tabs of a spreadsheet that writes decimals with commas. Blanks around a value and
-    lines without any are ignored.
+    A line that is not an account is an entry with its fault, so that all of them are reported at once. Columns are
+    separated by commas, or by the semicolons or tabs of a spreadsheet that writes decimals with commas. Blanks around a
+    value and lines without any are ignored.
 
     Args:
         role: of lines that name none.
@@ -65,12 +65,12 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _header(path: Path, number: int, columns: list[str]) -> list[str]:
-    known = f"there are {', '.join(_COLUMNS)}, with commas between them"
+    known = f"the columns are {', '.join(_COLUMNS)}, with commas between them"
     for column in columns:
         if column not in _COLUMNS:
             raise RosterError("bad_csv", f"{path}, line {number}: column {column[:40]!r} is unknown; {known}")
         if columns.count(column) > 1:
-            raise RosterError("bad_csv", f"{path}, line {number}: column {column!r} is there twice; leave one out")
+            raise RosterError("bad_csv", f"{path}, line {number}: column {column!r} is given twice; leave one out")
     if "name" not in columns:
         raise RosterError("bad_csv", f"{path}, line {number}: a header with the column name is missing; {known}")
     return columns

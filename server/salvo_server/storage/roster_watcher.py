@@ -1,4 +1,4 @@
-"""Keeps a running server and its broker going by the roster.
+"""Apply changes of the roster to a running server and its broker.
 
 The roster's file is looked at twenty times a second. When it has changed, the server's register and the broker's
 users and rights become what it says, while games go on. A roster that cannot be read, or whose file is gone, changes

@@ -50,7 +50,7 @@ class TranscriptFolder:
 
     Next to each is its proof, ``TABLE-GAME.proof.jsonl``, for ``salvo verify`` (SALVO-LOG-10). Of a game that is not
     over, and may never begin, ``TABLE-GAME.annulled.proof.jsonl`` has the log up to the last result that a host has
-    annulled in it (SALVO-STAND-4). ``evening.json`` has what is no part of a game: the latest league, and the badges.
+    annulled in it (SALVO-STAND-4). ``evening.json`` has what is not part of a game: the latest league, and the badges.
     """
 
     def __init__(

@@ -74,7 +74,7 @@ def test_single_keys_at_the_servers_terminal_act_as_the_host(environment: dict[s
         terminal.press("p")
         terminal.until_seen("the host resumes the table")
         terminal.press("t", "Lumch", "\x7f", "\x7f", "\x7f", "nch", "enter")
-        terminal.until_seen("the host says: Lunch")
+        terminal.until_seen("the host announces: Lunch")
         terminal.press("tab")
         terminal.until_seen("the keys act at table two")
         terminal.press("a", "a")
@@ -108,7 +108,7 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         url = json.loads(server.stdout.readline())["url"]
         assert (
             printed("control", "announce", url, "Lunch", "is", "ready", account=desk)
-            == "host desk says: Lunch is ready\n"
+            == "host desk announces: Lunch is ready\n"
         )
         paused = printed("control", "pause", url, "--table", "two", account=desk)
         assert paused == "table two: host desk pauses the table\n"
@@ -143,8 +143,11 @@ def test_a_host_of_the_roster_acts_from_another_machine_and_a_team_cannot(enviro
         assert "nobody plays at the default table, but there is 1 game at two" in refused
         assert f"salvo control extend {url} 60 --all\n" in refused
         assert f"salvo control extend {url} 60 --table two\n" in refused
-        assert printed("control", "announce", url, "Lunch", account=desk) == "host desk says: Lunch\n"
-        assert printed("control", "finish", url, account=desk) == "host desk brings what is on to its end\n"
+        assert printed("control", "announce", url, "Lunch", account=desk) == "host desk announces: Lunch\n"
+        assert (
+            printed("control", "finish", url, account=desk)
+            == "host desk ends the league or the evening after the games that are on\n"
+        )
         server.terminate()
         lines = [json.loads(line) for line in server.stdout]
     done = [line["do"] for line in lines if line["event"] == "host"]

@@ -62,9 +62,9 @@ def test_a_server_that_has_lost_commits_gives_the_game_up_and_convicts_nobody(
         printed, logged = team.communicate(timeout=SECONDS)
         assert team.returncode == 0, logged
         assert "game 2: " in printed
-        assert f"the host says: game 1 does not go on: {why}" in logged
+        assert f"the host announces: game 1 does not resume: {why}" in logged
     server.terminate()
-    assert f"game 1 does not go on: {why}" in stage.output(server)
+    assert f"game 1 does not resume: {why}" in stage.output(server)
     verified = stage.verify_all(*teams)
     for name in teams:
         assert f"{stage.proof(name)}: fair: game 2: " in verified

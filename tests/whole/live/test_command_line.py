@@ -126,7 +126,8 @@ def test_a_mistake_in_a_file_names_line_and_nearest_setting(tmp_path: Path) -> N
     done = run("serve", "--config", str(config))
     assert (done.returncode, done.stderr.strip()) == (
         2,
-        f"error: unknown_setting: {config}, line 3: 'placement_second' is no setting; did you mean placement_seconds?",
+        f"error: unknown_setting: {config}, line 3: 'placement_second' is not a setting; "
+        "did you mean placement_seconds?",
     )
 
 
@@ -140,7 +141,7 @@ def test_an_option_name_used_as_a_setting_is_refused_with_the_right_name(
     config = tmp_path / "salvo.toml"
     config.write_text(f'{option} = "x"\n')
     done = run("serve", "--config", str(config))
-    assert f"line 1: '{option}' is no setting; did you mean {setting}?" in done.stderr
+    assert f"line 1: '{option}' is not a setting; did you mean {setting}?" in done.stderr
     if option != "table":  # SALVO_TABLE is for teams and viewers
         done = run("serve", environment={f"SALVO_{option.upper()}": "x"})
         assert f"did you mean SALVO_{setting.upper()}?" in done.stderr
@@ -293,12 +294,12 @@ def test_replay_check_counts_the_games_or_names_the_line_that_differs(recorded: 
     recorded.write_text("".join(lines))
     bad = run("replay", str(recorded), "--check")
     assert bad.returncode == 1
-    assert bad.stderr.startswith(f"error: transcript_diverged: {recorded}, line 41: the referee says ")
+    assert bad.stderr.startswith(f"error: transcript_diverged: {recorded}, line 41: the referee announces ")
 
 
 def test_a_recorded_game_is_not_replaced_unawares(recorded: Path) -> None:
     before = recorded.read_bytes()
-    there = f"error: transcript_exists: {recorded} is there already; name another file, or remove it\n"
+    there = f"error: transcript_exists: {recorded} exists already; name another file, or remove it\n"
     other = ("play", "hunter", "random", "--seed", "8", "--record", str(recorded))
     for words in (other, ("replay", str(recorded), "--export", str(recorded))):
         done = run(*words)

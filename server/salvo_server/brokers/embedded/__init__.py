@@ -1,6 +1,6 @@
-"""The embedded broker: amqtt in the server's own process, hardened, for demo, development and tests.
+"""The embedded broker: it runs in the server's own process, and needs no installation.
 
-A contest runs on mosquitto; this one needs no installation. A message goes
+It is enough for a contest in one room; a contest among strangers runs on mosquitto. A message goes
 
     tcp_and_websocket.TcpEdge or WebSocketEdge -> peers.Peer -> packets -> broker.publish -> retained
         -> routing -> sessions (lanes, in flight) -> packets -> peers.Peer -> edge

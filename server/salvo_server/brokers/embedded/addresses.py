@@ -1,4 +1,4 @@
-"""Where a broker of this machine listens, and what others call it."""
+"""The addresses of a broker on this machine, as it listens and as others call it."""
 
 from __future__ import annotations
 

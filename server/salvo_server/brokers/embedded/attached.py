@@ -211,7 +211,7 @@ class AttachedLink:
             return
         silent_looks = silent_looks + 1 if self._polls == polls > 0 else 0
         if silent_looks == MOST_SILENT_LOOKS:
-            self._seat.broker.seldom.warn("silence", "the server stands still; it counts as offline until it goes on")
+            self._seat.broker.seldom.warn("silence", "the server does not respond; it counts as offline until it does")
             self._is_given_up = True
             will()
             self._seat.broker.flush()

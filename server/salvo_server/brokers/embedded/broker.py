@@ -1,7 +1,7 @@
-"""amqtt's broker, rewritten where stock amqtt 0.12.1 falls short.
+"""The broker itself: amqtt's listeners, with the packets, sessions, rights and routing of this package.
 
-amqtt starts and stops. What is between two connections is in this package, synchronous,
-because each of amqtt's faults came from tasks that overtake each other or from checks that one of several paths forgot:
+amqtt starts and stops it. All work between two connections is synchronous, because each fault of stock amqtt 0.12.1
+came from tasks that overtake each other or from checks that one of several paths forgot:
 
 - every publication, retained or not, live or a will, goes through :meth:`HardenedBroker.publish` and its one check;
 - a client is authenticated before it can touch another one's session;

@@ -338,7 +338,7 @@ def _value(body: bytes, at: int, end: int, name: int) -> tuple[int, int]:
         if name not in (_CORRELATION, _AUTHENTICATION_DATA):  # any bytes
             text = p.text_of(encoded)
             if name == _RESPONSE_TOPIC and ("+" in text or "#" in text):
-                raise ProtocolFault("wants the answers on a topic filter, which is no topic")
+                raise ProtocolFault("wants the answers on a topic filter, which is not a topic")
     return 0, at
 
 

@@ -1,4 +1,4 @@
-"""The embedded broker's rights in an open contest: any client comes in, only the server reads what is for it."""
+"""The embedded broker's rights in an open contest: any client is admitted, only the server reads what is sent to it."""
 
 from __future__ import annotations
 

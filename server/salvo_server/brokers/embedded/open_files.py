@@ -17,7 +17,7 @@ import pydantic.type_adapter  # noqa: F401
 
 from salvo.log_throttle import Throttle
 
-#: For a listener that is no asyncio server, before it accepts again; asyncio's own is one second, too.
+#: For a listener that is not an asyncio server, before it accepts again; asyncio's own is one second, too.
 PAUSE_SECONDS: Final = 1.0
 _SCARCE: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 _CURE: Final = "raise the limit of open files (ulimit -n, LimitNOFILE of systemd)"

@@ -27,7 +27,7 @@ def retained_price(wildcards: bool, retained: int, found: int) -> int:
     """Return the price of finding and sending the retained messages that match a filter.
 
     Args:
-        kept: number of retained topics; a filter with wildcards is compared with each of them.
+        retained: number of retained topics; a filter with wildcards is compared with each of them.
         found: number of them that match and are sent.
     """
     return (10 + retained // 64 if wildcards else 0) + found // 8

@@ -1,7 +1,7 @@
 """MQTT 3.1.1 packets as bytes: what crosses the broker with every message is written and cut here, without objects.
 
 Layouts are those of chapters 2 and 3. For MQTT 5 see :mod:`.dialects`. amqtt's decoders are not used: they accept what
-the norm calls malformed (reserved bits, packet id 0, texts that are no UTF-8, packets that are cut off or go on).
+the norm calls malformed (reserved bits, packet id 0, texts that are not UTF-8, packets that are cut off or too long).
 """
 
 from __future__ import annotations
@@ -288,7 +288,7 @@ def read_connect(body: bytes) -> Greeting:
         int.from_bytes(body[8:10], "big"),
         will,
         None if username is None else text_of(username),
-        None if password is None else password.decode(errors="replace"),  # any bytes: what is no text is no secret
+        None if password is None else password.decode(errors="replace"),  # any bytes: what is not text is not a secret
     )
 
 
@@ -299,7 +299,7 @@ def topic_filters(body: bytes, options: int) -> list[tuple[str, int]]:
         options: bytes after each filter: 1 for a SUBSCRIBE, its QoS; 0 for an UNSUBSCRIBE.
 
     Raises:
-        ProtocolFault: it names no filter, its last one is not all there, or one is no text.
+        ProtocolFault: it names no filter, its last one is not all there, or one is not text.
     """
     found, at = [], 2
     while at < len(body):

@@ -330,7 +330,7 @@ class Peer:
         if at == len(stream):
             return None
         if self._session is None and stream[at] >> 4 != p.CONNECT:
-            raise ProtocolFault("the first packet is no CONNECT")
+            raise ProtocolFault("the first packet is not a CONNECT")
         return p.cut(stream, at, self._most_packet_bytes)
 
     def _pause(self, paused: bool) -> None:

@@ -1,4 +1,4 @@
-"""Plain HTTP on the WebSocket listener: one refusal for whatever is no request for a WebSocket, or one of another site.
+"""Plain HTTP on the WebSocket listener: one refusal for all but requests for a WebSocket of this site.
 
 Input is hostile: a head is bounded, only its first line and the headers named here are read, no part of it is in any
 answer, and each connection gets one.

@@ -1,4 +1,4 @@
-"""Who gets what: subscriptions, and the way from a topic to its receivers."""
+"""Route messages: subscriptions, and the way from a topic to its receivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the broker keeps for clients: subscriptions, and messages on their way. No socket and no clock in here.
+"""What the broker stores for clients: subscriptions, and messages on their way; without a socket or a clock.
 
 A session's messages wait in lanes, one for each client that published them, and the lanes are served in turn: the order
 of what one client published stays (MQTT 3.1.1, 4.6), and a client that publishes much waits only behind itself.

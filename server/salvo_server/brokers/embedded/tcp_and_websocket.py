@@ -178,7 +178,7 @@ class WebSocketEdge(TransportEdge):
     Pings and empty frames cost the broker more than most packets, and have no price. No client of MQTT needs more than
     a few, so one that sends more is read slowly.
 
-    What is no request for a WebSocket gets one plain refusal.
+    What is not a request for a WebSocket gets one plain refusal.
     """
 
     def __init__(self, listener: Listener, is_foreign: Callable[[bytes], bool], frame_bytes: int) -> None:
@@ -211,7 +211,7 @@ class WebSocketEdge(TransportEdge):
                 return
             head = head if foreign else _BAD_REQUEST
         if not foreign:
-            peer.turn_away("http", "sent what is no request for a WebSocket")
+            peer.turn_away("http", "sent something other than a WebSocket request")
         peer.lost()
         self._write_last(refusal(head, of_another_site=foreign))
 
@@ -220,7 +220,7 @@ class WebSocketEdge(TransportEdge):
         self._library.receive_data(head)
         for request in self._library.events_received():
             if isinstance(request, Request):
-                with contextlib.suppress(UnicodeEncodeError):  # its refusal quotes bytes that are no text
+                with contextlib.suppress(UnicodeEncodeError):  # its refusal quotes bytes that are not text
                     response = self._library.accept(request)
                     if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
                         self._library.send_response(response)

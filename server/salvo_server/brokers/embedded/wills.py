@@ -1,4 +1,4 @@
-"""Last wills that wait, so that a client that comes back soon has not been gone (MQTT 5, 3.1.3.2.2)."""
+"""Delayed last wills: none is sent if the client reconnects soon (MQTT 5, 3.1.3.2.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mosquitto's users and rights (SALVO-ACCESS-1), kept equal to the roster through its plugin while it runs.
+"""Synchronise mosquitto's users and rights with the roster, through its plugin (SALVO-ACCESS-1).
 
 Every user has the roles that :func:`roles_of` makes of the topic table: one for what all accounts of its kind may do,
 and one for the topics with its own name. Only users with our mark in their description, and roles whose name begins

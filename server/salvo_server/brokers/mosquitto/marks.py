@@ -1,4 +1,4 @@
-"""Whose message it is, where deploy/front.lua puts a mark of its connection in front of each command.
+"""The sender of a message: deploy/front.lua puts a mark of the connection in front of each command.
 
 mosquitto delivers messages without their publisher. A client cannot guess another one's mark, and what comes past the
 front has none; so a false mark helps nobody.

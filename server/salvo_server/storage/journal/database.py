@@ -458,7 +458,7 @@ class DatabaseReader(JournalReader):
         """Return every game with the number of its steps, the oldest first.
 
         A lobby in which nothing had happened when its server was killed is opened again, with a record of its own; the
-        former one is no game.
+        former one is not a game.
         """
         counted = sql.select(steps.c.game, sql.func.count().label("steps")).group_by(steps.c.game).subquery()
         known = sql.func.coalesce(counted.c.steps, filed.c.steps).label("steps")

@@ -1,4 +1,4 @@
-"""A journal that also keeps the record of the games in play at hand, in memory.
+"""A journal that also caches the records of the games in play.
 
 What is written about a game is taken from here, so that it is the same whatever the journal is, and none at all.
 """
