@@ -55,7 +55,7 @@ def call(method: Callable[P, None], *given: P.args, **named: P.kwargs) -> None:
         method(*given, **named)
     except BotError as error:
         bot: Adapter = method.__self__  # type: ignore[attr-defined]
-        _report(bot, method.__name__, error, "the game goes on")
+        _report(bot, method.__name__, error, "the game continues")
 
 
 def _report(bot: Adapter, where: str, error: BotError, consequence: str) -> None:

@@ -244,7 +244,7 @@ class Rehearsal:
         self._server.kill()
         self._start_server()
         self._await(lambda: self._now(again=True).at >= before.at, "the server announces what is on")
-        yield self._moment("restart", "the server was killed; the same command goes on with all games")
+        yield self._moment("restart", "the server was killed; the same command resumes all games")
         yield from self._to_the_end()
 
     def _to_the_end(self) -> Iterator[Moment]:

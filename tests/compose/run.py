@@ -609,7 +609,7 @@ def show_backup(used: Engine, steps: Steps, outside: Outside) -> None:
         used.settings = {**SETTINGS, "SALVO_IMAGE": later}
         go_up(used)
         assert image_of_server() == later
-        assert "goes on: turn" in used.docker("logs", used.container("server"))
+        assert "resumes: turn" in used.docker("logs", used.container("server"))
         print("    " + outside.play(*teams))
     with steps.step(
         "back to the image before, with what was backed up: its game is abandoned, and the next one played"

@@ -87,7 +87,7 @@ def run(
     to the seats that they get.
 
     What was decided and what came of it is saved at once, in FILE.league.jsonl. After an interruption, by Ctrl-C or a
-    power failure, the same command goes on; when the league is over, it shows the table and changes nothing.
+    power failure, the same command continues it; when the league is over, it shows the table and changes nothing.
     """
     beside_server = end_with_input()
     refuse_unused_ca(*urls)

@@ -115,7 +115,7 @@ def offers_everywhere(evening: m.EveningShown, tables: Iterable[TableState]) -> 
         Offer.of(
             HostAction.RESUME,
             "Resume all",
-            "End the break: all clocks go on, each with the whole time for its turn, and the league goes on, too.",
+            "End the break: all clocks resume, each with the whole time for its turn, and so does the league.",
         )
         if evening.phase is Phase.BREAK
         else Offer.of(

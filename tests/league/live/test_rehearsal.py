@@ -362,7 +362,7 @@ def test_every_screen_of_a_rehearsed_evening_shows_what_is_so_and_nothing_is_lef
         names, said = rehearsed(tmp_path / "cup", tmp_path, Story, shared, monkeypatch)
     assert names == [*MOMENTS]
     assert said[0] == "5 teams are here, team6 is late"
-    assert "the server was killed; the same command goes on with all games" in said
+    assert "the server was killed; the same command resumes all games" in said
     assert said[-1].startswith("it is over: 1. team")
 
 
