@@ -545,6 +545,8 @@ class Sitting:
     def incoming(self, sight: Snapshot) -> str:
         """Return what shots did to the person's board since it last fired."""
         words = ", ".join(incoming_words(sight, self._seen))
+        if not words and self.outcome and self.mode is Mode.SHOOT:
+            return "no shot at you since your last turn"
         lost = self.over is not None and self.over.places.get(sight.me, 1) > 1
         return f"{words}. You lose" if words and lost else words
 

@@ -112,13 +112,18 @@ def _late(newest: m.EveningShown) -> list[str]:
     return sorted(newest.badges.keys() - playing)
 
 
+def podium_in(league: m.EveningShown, *, tapes: bool) -> str:
+    """Return how long it is until the podium, the tapes of the last round's games included; empty if nobody knows."""
+    last = league.rounds is not None and league.round >= league.rounds
+    left = (league.left or 0) + (LATEST_SECONDS if tapes or not last else 0)
+    return str(TimeLeft(left, left)).removesuffix(" left") if league.left else ""
+
+
 def _league(
     league: m.EveningShown, newest: m.EveningShown, moves: Mapping[str, int], badges: Badges, *, tapes: bool
 ) -> dict[str, Any]:
     names = {row.team for row in league.rows}.union(*(match.teams for match in league.matches))
     of = badges.of(names)
-    last = league.rounds is not None and league.round >= league.rounds
-    left = (league.left or 0) + (LATEST_SECONDS if tapes or not last else 0)  # until the last tapes have run
     played = {match.teams for match in newest.matches if match.places}
     return {
         "name": league.name,
@@ -127,7 +132,7 @@ def _league(
         "over": league.over,
         "tapes": tapes,
         "behind": league.name == newest.name and league.rows != newest.rows,
-        "left": "" if not league.left else str(TimeLeft(left, left)).removesuffix(" left"),
+        "left": podium_in(league, tapes=tapes),
         "matches": [
             {
                 "table": match.table,

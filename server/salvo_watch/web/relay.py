@@ -27,7 +27,7 @@ from salvo.topics import Reader
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
-from salvo_watch.web.league import Course, evening_picture
+from salvo_watch.web.league import Course, evening_picture, podium_in
 from salvo_watch.web.picture import table_of_standings
 from salvo_watch.web.stage import LATEST_SECONDS, Playing, Stage
 from salvo_watch.web.tables import Arrived, Table, read
@@ -554,6 +554,14 @@ class Relay:
         game = Ended(table.name, table.shown.game.number)
         return table.decided and (game in self._untold or self._logs.whole(table.name))
 
+    def _round(self, source: Source) -> str:
+        """Return the round of a league that is on, and how long it is until its podium; empty without one."""
+        newest = source.evening.newest
+        if not (newest.league_runs and newest.round and newest.rounds):
+            return ""
+        left = podium_in(newest, tapes=self._have_tapes(source))
+        return f"Round {newest.round} of {newest.rounds}{f', podium in {left}' if left else ''}"
+
     def _have_tapes(self, source: Source) -> bool:
         """Whether the games that are on will have tapes: this front has seen how they began."""
         places = self.tables.keys() & self._of(source)
@@ -570,9 +578,8 @@ class Relay:
             }
             for table in self._shown()
         ]
-        leagues = [source.evening.newest for source in self._sources.values() if source.evening.newest.league_runs]
-        round_ = next((f"Round {each.round} of {each.rounds}" for each in leagues if each.round and each.rounds), "")
-        return {"tables": tables, "round": round_, "trouble": "" if self.reached else "broker"}
+        rounds = (self._round(source) for source in self._sources.values())
+        return {"tables": tables, "round": next(filter(None, rounds), ""), "trouble": "" if self.reached else "broker"}
 
     def _shown(self) -> list[Table]:
         tables = [table for table in self.tables.values() if table.screen.state]

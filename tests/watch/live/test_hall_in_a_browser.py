@@ -309,7 +309,7 @@ def test_the_page_of_an_evening_has_all_games_the_table_and_a_card_in_a_break(
     assert text(window, "#games .card.over").split() == ["Played", "1.", "dan", "2.", "cy"]
     assert (
         text(window, "#next")
-        == "Next: round 3 of 3, when these games are over, without tapes, since this page has been away. "
+        == "Next: round 3 of 3, when the games of round 2 are over, without tapes, since this page has been away. "
         "Podium in about 12 minutes"
     )
     assert window.run("return document.querySelectorAll('#standings-list .team').length") == 6

@@ -39,7 +39,7 @@ export function nextWords() {
   const podium = left ? `. Podium ${phase === "break" ? `${left} after the break` : `in ${left}`}` : "";
   if (phase === "between") return `Next: ${what}, in a moment${podium}. The first of a game gets a point, the last none`;
   const missed = picture.league.tapes ? "" : ", without tapes, since this page has been away";
-  return `Next: ${what}, when these games are over${missed}${podium}`;
+  return `Next: ${what}, when the games of round ${round} are over${missed}${podium}`;
 }
 
 export function drawGames() {

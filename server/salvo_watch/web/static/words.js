@@ -65,6 +65,7 @@ export function told(picture, fresh) {
   const aims = turn && turn.player && !turn.fired ? aiming(turn) : null;
   if (!last) return { words: aims || ["The game begins"], more: [] };
   const [first, ...rest] = sentences(fresh || last);
+  if (fresh && fresh.turn !== last.turn) return { words: first, more: sentences(last)[0], large: true }; // it stays while others run by
   if (!fresh && aims) return { words: aims, more: first };
   const more = rest.length ? rest.slice(0, MOST_ADDED).flatMap((words, index) => (index ? [" · ", ...words] : words)) : aims ? ["Next: ", ...aims] : [];
   return { words: first, more, large: (fresh || last).moments.length > 0 };
