@@ -340,8 +340,8 @@ class Play:
         return self.give_up(table, "its teams have more of its log than the journal, which has lost something", now)
 
     def _explain(self, table: Table, game: int, why: str, now: int) -> Effects:
-        """Announce why a game does not go on, which the operator reads, too."""
-        text = f"game {game} does not go on: {why}"
+        """Announce why a game does not resume, which the operator reads, too."""
+        text = f"game {game} does not resume: {why}"
         return self._step(table, m.HostCommand(m.TERMINAL_HOST, m.HostAction.ANNOUNCE, text=text), now)
 
     # --- time -----------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ export const JoiningEvent = {
 
 /** How far the fleet is. */
 export const PlacingState = {
-  no_fleet: "there is no fleet for this game",
+  no_fleet: "the game has no fleet yet",
   choosing: "the player was asked for a fleet",
   placing: "the fleet is known, but not every ship is approved",
   placed: "every ship is approved, or is in a recap",
@@ -59,8 +59,8 @@ export const PlayingState = {
   no_game: "the team plays no game",
   waiting: "it is another player's turn, or the team's own turn is over",
   deciding: "the player was asked for a salvo",
-  fired: "the turn's shots are sent, and there is no result yet",
-  skipped: "a skip is sent, and there is no result yet",
+  fired: "the turn's shots are sent, and the result is not known yet",
+  skipped: "a skip is sent, and the result is not known yet",
   ended: "the game is over, and the player knows how it ended",
 };
 /** What can happen in a game. */
@@ -87,8 +87,8 @@ export const ReturningState = {
 };
 /** What can happen to that knowledge. */
 export const ReturningEvent = {
-  connected: "the connection or the server is back, and there is a fleet or a game",
-  connected_new: "the connection is back, and there is neither fleet nor game",
+  connected: "the connection or the server is back, and the session has a fleet or a game",
+  connected_new: "the connection is back, and the session has neither fleet nor game",
   unusable: "a recap arrives before the rules or the list that it belongs to",
   taken_up: "a recap is accepted",
   nothing_missed: "outside of a game, the team is listed, as news, or `wrong_state`",

@@ -70,7 +70,7 @@ export class Reports {
     if (!this.tableKnown) {
       if (connectedSeconds <= SILENCE_SECONDS) return [];
       const where = name ? `table "${name}"` : "the default table";
-      return this.#wait("no_server", `nothing is heard at ${where}: there is no such table, or no server yet`);
+      return this.#wait("no_server", `nothing arrives from ${where}: it has no such table, or no server yet`);
     }
     if (!unanswered) return [];
     return this.#wait("no_answer", `the request to take part is not answered; is "${team}" the account of a watcher or referee, `
