@@ -259,7 +259,7 @@ class Screen:
             return "paused by the host"
         if turn is not None and turn["player"]:
             return f"{turn['player']} fires {turn['shots']}"
-        return "in the lobby" if picture["state"] == State.LOBBY else ""
+        return ("in the lobby" if picture["players"] else "no game now") if picture["state"] == State.LOBBY else ""
 
     def _lead(self, *, playing: bool) -> dict[str, Any] | None:
         """Return who leads, and how far; at the end also before those who are out."""

@@ -22,7 +22,6 @@ function player(team, fires) {
 export const ofTable = (table) => ({
   ...table,
   title: titleOf(table.table),
-  headline: table.state === "lobby" && !table.players.length ? "no game now" : table.headline,
   link: `./?table=${encodeURIComponent(table.table)}`,
   about: `${STATES[table.state] || ""}${table.turn && table.state === "turn" ? `, turn ${table.turn}` : ""}${table.game ? ` · game ${table.game}` : ""}`,
 });
