@@ -14,6 +14,7 @@ from kit.evening import Evening
 from kit.proofs import IDENTITY, entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
+from salvo.codec.log import END, HEAD, MIDDLE, OF_BYTES, entry_digest
 from salvo.fairness.proof import PROOF
 from salvo.messages import Limits
 from salvo_game.journal_interface import Result, ResultAnnulled, when
@@ -26,6 +27,7 @@ from salvo_server.service import Service
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript_folder import TranscriptFolder
 
+_SIGNATURE_BYTES = len(MIDDLE) + 88 + len(END)
 TABLES = st.sampled_from(["", "blue", "red"])
 TEAMS = [f"team{number}" for number in range(6)]
 
@@ -118,6 +120,13 @@ class Contest(Evening):
         if self.report is not None and self.report.folder is not None:
             self.report.folder.close()
 
+    def write_no_more(self) -> None:
+        """Finish the files of what has been played, and write none of what comes."""
+        assert self.report is not None
+        assert self.report.folder is not None
+        self.report.folder.close()
+        self.report = None
+
     def annul(self) -> None:
         """Let the host annul the last game at the table."""
         ended = self.journal.results()
@@ -143,12 +152,13 @@ class Contest(Evening):
     def write_logs(self, folder: Path) -> list[Path]:
         """Write the log of each game to its own file, each entry as often as it was said."""
         files: dict[Path, list[bytes]] = {}
-        path = folder / "none"
+        paths: dict[str, Path] = {}  # by the opening, which the end of a game that was published again comes without
         for payload in self.received:
             [entry] = entries_of([payload + b"\n"])
+            of = entry.get("of") or entry_digest(payload[len(HEAD) : -_SIGNATURE_BYTES])[:OF_BYTES].hex()
             if entry["n"] == 0:
-                path = folder / f"{entry['open']['game']}.proof.jsonl"
-            files.setdefault(path, []).append(payload + b"\n")
+                paths[of] = folder / f"{entry['open']['game']}.proof.jsonl"
+            files.setdefault(paths[of], []).append(payload + b"\n")
         for path, lines in files.items():
             path.write_bytes(b"".join(lines))
         return list(files)
@@ -164,6 +174,7 @@ ACTIONS = st.lists(
 @pytest.mark.long
 @given(actions=ACTIONS)
 @example(actions=["play", "annul", "die"])
+@example(actions=["restart in mid-game", "restart in mid-game"])
 @settings(deadline=None, max_examples=10)
 def test_journal_signed_logs_and_standings_topic_agree(
     actions: list[str], tmp_path_factory: pytest.TempPathFactory
@@ -189,7 +200,7 @@ def test_journal_signed_logs_and_standings_topic_agree(
                 case "annul":
                     contest.annul()
                 case "die":  # after the commit, and before any file is written
-                    contest.report = None
+                    contest.write_no_more()
                     contest.annul()
                     contest.restart(away=100)
                 case "next":
