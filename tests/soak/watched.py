@@ -1,6 +1,6 @@
 """Any command of Salvo, which says what it holds: ``SOAK_REPORT=file watched.py serve ...``, then SIGUSR1.
 
-Each signal writes the file anew, as JSON: how many threads, timers and blocks of memory the process has, and what else
+Each signal replaces the file, as JSON: how many threads, timers and blocks of memory the process has, and what else
 can be counted in it.
 """
 

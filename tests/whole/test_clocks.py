@@ -21,7 +21,7 @@ READERS = {
     "client_sdk/salvo/programs/exec_bot.py": _AGE,
     "client_sdk/salvo/versions.py": _AGE,
     "client_sdk/salvo_lab/tournament/folder.py": "whether a file is being written: it is looked at twice if it is new",
-    "server/salvo_audit/check/table.py": "the time that a client under test is told",
+    "server/salvo_audit/check/table.py": "the time that is sent to a client under test",
     "server/salvo_audit/commands/check.py": "the day of a report",
     "server/salvo_audit/doctor/broker_checks.py": _DATE,
     "server/salvo_league/commands/evening.py": "when an evening begins that somebody plans",

@@ -337,8 +337,9 @@ def phase_line(evening: m.EveningShown) -> str:
         return f"{line}, the last one" if evening.round else f"{line}, which is the last one"
     if evening.league_runs and evening.began > evening.round:
         return f"{line} at once"
-    left = f"; all rounds: {TimeLeft(evening.left, evening.left)}" if evening.left else ""
-    return f"{line}{left if evening.league_runs else ''}"
+    if evening.league_runs and evening.left:
+        return f"{line}; all rounds: {TimeLeft(evening.left, evening.left)}"
+    return line
 
 
 def _league_lines(league: m.LeagueShown) -> list[str]:

@@ -1,4 +1,4 @@
-"""Refusals of what no table is given: what cannot be read, and whoever is not listed or may not take part.
+"""Refuse what reaches no table: messages that cannot be read, and senders that are not listed or may not take part.
 
 Any client can send in any name, and no broker throttles the server. So each name is answered so many times, and what
 names nobody is answered where every client reads it, without a value of it (SALVO-ERR-6, SALVO-ERR-7, SALVO-ERR-8).

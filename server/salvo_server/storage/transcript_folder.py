@@ -65,7 +65,7 @@ class TranscriptFolder:
         Args:
             written: called on another thread with every game that was written, and its file.
             identity: signs the proofs; without one there are none.
-            is_there: called like that once all files of a game are there, durably, whoever has written them.
+            is_there: called with a game and its file once all its files are on the disk, whichever run wrote them.
 
         Raises:
             TranscriptError: ``transcript_unwritable``.

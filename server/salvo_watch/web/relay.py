@@ -564,9 +564,11 @@ class Relay:
 
     def _have_tapes(self, source: Source) -> bool:
         """Whether the games that are on will have tapes: this front has seen how they began."""
-        places = self.tables.keys() & self._of(source)
-        playing = [name for name in places if self.tables[name].screen.state == State.TURN]
-        return not playing or any(self._logs.whole(name) for name in playing)
+        if not source.evening.newest.name:
+            return True  # no podium to wait for
+        here = (table for name, table in self.tables.items() if cell_of(name) == source.cell)
+        playing = [table.name for table in here if table.screen.state == State.TURN]
+        return not playing or any(map(self._logs.whole, playing))
 
     def overview(self) -> dict[str, Any]:
         """Return what the page of all tables shows; it is live."""

@@ -10,7 +10,6 @@ const SPOKEN_MS = 4000;
 let fresh = null; // the salvo that is the headline
 let freshUntil = 0;
 let ends = null; // when the clock is at zero, by performance.now()
-let standing = ""; // what stands in the clock's place where nothing runs out
 
 export function drawNow() {
   setClock();
@@ -52,8 +51,7 @@ function announce(text) {
 
 function setClock() {
   const { state, turn } = picture;
-  const { word, left, stands = "" } = clock();
-  standing = stands;
+  const { word, left } = clock();
   ends = left === null || picture.trouble || picture.host.paused ? null : { at: performance.now() + left, whole: state === "turn" ? turn.whole_ms : null };
   say(find("clockword"), word);
   tick();
@@ -62,7 +60,7 @@ function setClock() {
 // What the clock counts down to, and in how many milliseconds; null where it counts nothing.
 function clock() {
   const { state, turn, lobby, evening, players, rules, tape } = picture;
-  if (tape) return { word: "", left: null, stands: "Tape" };
+  if (tape) return { word: "", left: null }; // its name stands in the clock's place
   if (state === "turn") return { word: "left to fire", left: turn && !turn.fired ? turn.left_ms : null };
   if (awaited(picture)) return { word: "round 1 begins in", left: evening.begins > Date.now() ? evening.begins - Date.now() : null };
   const word = state === "lobby" && !inLeague(picture) && atZero(players, rules.fleet.length);
@@ -71,9 +69,9 @@ function clock() {
 
 function tick() {
   const left = ends && Math.max(0, ends.at - performance.now());
-  show(find("clock"), ends !== null || standing !== "");
-  find("clock").classList.toggle("late", standing !== "");
-  if (!ends) say(find("left"), standing);
+  show(find("clock"), ends !== null || picture.tape !== null);
+  find("clock").classList.toggle("late", picture.tape !== null);
+  if (picture.tape) say(find("left"), "Tape");
   if (ends?.whole) say(find("clockword"), left ? "left to fire" : "time is up, the turn ends");
   if (ends) say(find("left"), left >= 60_000 ? `${Math.floor(left / 60_000)}:${String(Math.floor(left / 1000) % 60).padStart(2, "0")}` : `${Math.ceil(left / 1000)} s`);
   find("bar").style.transform = `scaleX(${ends?.whole ? Math.min(1, left / ends.whole) : 0})`;

@@ -73,7 +73,7 @@ export class Tile {
       }),
     );
     const share = rules.goal ? (player.hits ?? 0) / rules.goal : best ? (player.hits ?? 0) / best : 0;
-    this.#bar.hidden = player.hits === null || told; // ships that are told say more
+    this.#bar.hidden = player.hits === null || told; // where sinkings are announced, the ships show more
     this.#bar.firstChild.style.width = `${Math.min(100, share * 100)}%`;
     const words = told && !player.board ? [[`${afloat}/${rules.fleet.length}`, "afloat"]] : [];
     if (rules.goal && player.hits !== null) words.push([`${player.hits}/${rules.goal}`, "points"]);
