@@ -18,15 +18,15 @@ from textwrap import indent
 from typing import Any
 
 from diagram import edges
+from salvo.bots.player import Bot
 from salvo.errors import CODES
+from salvo.join.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.messages import State
-from salvo.player import Bot
 from salvo.rules import BOOKS, RuleBook
 from salvo.rules.board import BoardRules
-from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.state_machine import Transition, markdown
-from salvo.topics import TOPICS
 from salvo.view import View
+from salvo.wire.topics import TOPICS
 from salvo_game.transitions import STATES, TABLE, Answer, Event, TableState
 from salvo_server.core.outages import OUTAGES
 

@@ -17,12 +17,12 @@ import nacl.signing
 from nacl.pwhash import argon2id
 
 from salvo import messages as m
-from salvo import seal
 from salvo.codec import log, log_reader
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.recap_reader import read_recap
 from salvo.rules import SALVO
 from salvo.rules.starter import draw_fair_starter
+from salvo.wire import seal
 
 VECTORS: Final = Path(__file__).parent / "vectors"
 SECRET: Final = "cockadoodledoo"

@@ -25,25 +25,25 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from salvo.client import play as play
-    from salvo.distribution import __version__ as __version__
+    from salvo.bots.player import Bot as Bot
+    from salvo.bots.player import bot as bot
     from salvo.errors import SalvoError as SalvoError
-    from salvo.player import Bot as Bot
-    from salvo.player import bot as bot
+    from salvo.join.client import play as play
     from salvo.rules import SALVO as SALVO
     from salvo.rules import Fleet as Fleet
     from salvo.rules import Orientation as Orientation
     from salvo.rules import Placement as Placement
     from salvo.rules import RuleBook as RuleBook
     from salvo.script import run as run
+    from salvo.system.distribution import __version__ as __version__
     from salvo.view import Shot as Shot
     from salvo.view import View as View
 
 _NAMES = {
-    "salvo.client": ("play",),
-    "salvo.distribution": ("__version__",),
+    "salvo.join.client": ("play",),
+    "salvo.system.distribution": ("__version__",),
     "salvo.errors": ("SalvoError",),
-    "salvo.player": ("Bot", "bot"),
+    "salvo.bots.player": ("Bot", "bot"),
     "salvo.rules": ("SALVO", "Fleet", "Orientation", "Placement", "RuleBook"),
     "salvo.script": ("run",),
     "salvo.view": ("Shot", "View"),

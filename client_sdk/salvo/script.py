@@ -13,11 +13,11 @@ import os
 import sys
 from typing import Final
 
+from salvo.bots.player import Bot
 from salvo.errors import SalvoError
-from salvo.interruption import end_as_by_ctrl_c, exit_code
-from salvo.player import Bot
-from salvo.streams import escape_unprintable, until_unread
-from salvo.text_files import trim_variables
+from salvo.system.interruption import end_as_by_ctrl_c, exit_code
+from salvo.system.streams import escape_unprintable, until_unread
+from salvo.system.text_files import trim_variables
 
 #: Plays where there is no contest; loaded by name, so that a bot in a contest needs nothing of it.
 _LABORATORY: Final = "salvo_lab.local_game"
@@ -37,7 +37,7 @@ def remind() -> None:
         if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == "__main__"
     ]
     script = os.path.basename(sys.argv[0])
-    plays = sys.modules.keys() & {"salvo_lab.arena", "salvo.client"}
+    plays = sys.modules.keys() & {"salvo_lab.arena", "salvo.join.client"}
     if (
         bots and script.endswith(".py") and not (_ran or plays or hasattr(sys, "last_value"))
     ):  # a traceback stands alone
@@ -56,7 +56,7 @@ def run(bot: type[Bot]) -> None:
     """
     global _ran
     _ran = True
-    from salvo.bot_folder import running
+    from salvo.bots.folder import running
 
     caller = sys._getframe(1)
     in_a_pool = caller.f_code.co_name == "<module>" and caller.f_globals.get("__name__") == "__mp_main__"
@@ -102,9 +102,9 @@ def _check(bot: object, arguments: list[str]) -> None:
 
 
 def _run_contest(bot: type[Bot]) -> None:
-    from salvo.adapter import closing, made
-    from salvo.bot_sources import name_here
-    from salvo.client import play
+    from salvo.bots.adapter import closing, made
+    from salvo.bots.sources import name_here
+    from salvo.join.client import play
 
     env = os.environ
     if "--watch" in sys.argv[1:]:

@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.commands import plain_ship
 from salvo.errors import WireError
 from salvo.messages import Fate, State
 from salvo.rules import SALVO, RuleBook
 from salvo.rules.board import MAX_SHIPS
-from salvo.topics import Address
+from salvo.wire import topics
+from salvo.wire.topics import Address
 
 #: Facts of a kind: 26 ships of a thousand players. On an open broker any client may make some up.
 MAX_FACTS: Final = 26_000

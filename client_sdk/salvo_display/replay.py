@@ -19,9 +19,9 @@ from salvo.codec.header import Header
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.rules import Fleet, Order, Placement, Repeats, RuleBook
-from salvo.table_step import Step
 from salvo.view import Feed, Shot, View
 from salvo_display.boards.marks import Mark, picture
+from salvo_game.table_step import Step
 
 #: The view that knows everything.
 REFEREE: Final = "referee"

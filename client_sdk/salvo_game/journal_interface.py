@@ -5,7 +5,7 @@ then do the announcements leave, and only then does the broker get its acknowled
 point finds everything that it may have announced in its journal, and everything that it had not handled at the broker,
 if that is a process of its own; the embedded broker ends with its server, and clients send again.
 
-The server implements it on SQLite and PostgreSQL, and adds its reader as a plugin (:mod:`salvo.plugins`).
+The server implements it on SQLite and PostgreSQL, and adds its reader as a plugin (:mod:`salvo.system.plugins`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from typing import Final, Protocol
 from weakref import WeakKeyDictionary
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.header import Header, write_header
 from salvo.codec.log import (
@@ -41,8 +40,9 @@ from salvo.codec.log import (
     write_entry,
     write_hidden,
 )
-from salvo.table_step import Step
+from salvo.wire import topics
 from salvo_game.rate_limit import Bucket, Rate
+from salvo_game.table_step import Step
 
 #: Inputs that are public.
 PUBLIC_INPUTS: Final = (m.Participate, m.HostCommand, m.StruckOff, m.TimePassed, m.Resumed, m.TurnDelivered)

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from salvo import messages as m
-from salvo import plugins
 from salvo.codec.header import Header
 from salvo.errors import SalvoError
-from salvo.fairness.proof import PROOF_LINES
+from salvo.join.fairness.proof import PROOF_LINES
+from salvo.system import plugins
+from salvo.system.text_files import lines_of
 from salvo.table_state import TableState
-from salvo.table_step import Step
-from salvo.text_files import lines_of
 from salvo_game.journal_interface import GameOpened, JournalError, JournalReader
 from salvo_game.log_verification import verify_file
+from salvo_game.table_step import Step
 from salvo_game.transcript import (
     LINE_CHECK_BYTES,
     Transcript,

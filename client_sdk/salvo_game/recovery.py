@@ -20,11 +20,11 @@ from salvo.codec.log import SECRET_BYTES
 from salvo.codec.steps import read_input
 from salvo.errors import WireError
 from salvo.rules import SALVO, RuleBook
-from salvo.table_step import Step
 from salvo_game.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_game.log import ServerIdentity, TableLog
 from salvo_game.referee import Referee
 from salvo_game.table import Table, seat
+from salvo_game.table_step import Step
 
 _FIX = "start with the version that wrote it, restore it from a copy, or begin a new one with --journal FILE"
 

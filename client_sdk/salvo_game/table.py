@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import replace
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.header import Header, write_header
 from salvo.codec.steps import write_input
-from salvo.distribution import __version__
-from salvo.table_step import Step
+from salvo.system.distribution import __version__
+from salvo.wire import topics
 from salvo_game.referee import Referee
+from salvo_game.table_step import Step
 
 #: What stays retained after a reset (SALVO-END-4).
 _STAYS = (topics.STATE, topics.RULES, topics.SERVER)

@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import IO, Final
 
 from salvo import messages as m
-from salvo.atomic_file import replace_file
 from salvo.codec.header import Header, read_first_line, write_header
 from salvo.codec.steps import MAX_LINE_BYTES, public_announcements, write_announcement_line
 from salvo.codec.transcript import EndOfGame, StepLine, read_line, write_end, write_step
-from salvo.distribution import __version__
 from salvo.errors import SalvoError, WireError
-from salvo.table_step import Step
-from salvo.text_files import lines_of, missing_file, unread
+from salvo.system.atomic_file import replace_file
+from salvo.system.distribution import __version__
+from salvo.system.text_files import lines_of, missing_file, unread
 from salvo_game.journal_interface import SavedGame
 from salvo_game.recovery import execute_step, open_table
 from salvo_game.referee import Referee
 from salvo_game.table import Table, header_check, seat
+from salvo_game.table_step import Step
 
 #: How much of the chain's value a line has; the last line has all of it.
 LINE_CHECK_BYTES: Final = 4

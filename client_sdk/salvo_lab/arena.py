@@ -14,17 +14,17 @@ from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
 
-from salvo import bot_surroundings
-from salvo.adapter import NO_TEXT, Adapter, texts_of
-from salvo.bot_errors import placed
-from salvo.chat_text import clean_text
+from salvo.bots import surroundings as bot_surroundings
+from salvo.bots.adapter import NO_TEXT, Adapter, texts_of
+from salvo.bots.errors import placed
+from salvo.bots.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.errors import BotError, SalvoError, let_interruptions_pass
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
 from salvo.rules.game import Game, begin
 from salvo.rules.starter import draw_starter, set_starter
 from salvo.view import Feed, News, Shot, View, board_shots
+from salvo.wire.chat_text import clean_text
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
 EMPTY_TURNS = 3

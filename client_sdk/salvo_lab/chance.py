@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from itertools import zip_longest
 
-from salvo.programs.debugger import is_debugged
+from salvo.bots.programs.debugger import is_debugged
 from salvo_display.boards.text_boards import Boards
 from salvo_lab.arena import Outcome
 

@@ -35,14 +35,14 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from salvo.bot_sources import is_program
-from salvo.distribution import PACKAGES
+from salvo.bots.programs.linux import cores
+from salvo.bots.sources import is_program
+from salvo.bots.versions import code_files, contents_of, keep_content, path_of, split
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo.net.addresses import split_url
 from salvo.net.tls import CA, CERTIFICATE, KEY
-from salvo.programs.linux import cores
-from salvo.text_files import missing_file
-from salvo.versions import code_files, contents_of, keep_content, path_of, split
+from salvo.system.distribution import PACKAGES
+from salvo.system.text_files import missing_file
 from salvo_lab.programs.worker_process import LOOK_SECONDS
 
 if TYPE_CHECKING:

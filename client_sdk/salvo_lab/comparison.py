@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from salvo.bots.player import Bot
 from salvo.errors import BotError
-from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo_lab.arena import Failure
 from salvo_lab.highlights import LostGame, Score, lost_by_least, lost_by_most, score_of

@@ -14,7 +14,7 @@ from importlib.resources import files
 from math import inf, log10
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo_lab.comparison import ERROR, Comparison, SequentialTest, Verdict, compare
 from salvo_lab.time_limits import TURN_SECONDS
 

@@ -18,10 +18,10 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Final
 
-from salvo.bot_folder import PREFIX
-from salvo.bot_sources import SANDBOX, in_folder, is_program, words_of
+from salvo.bots.folder import PREFIX
+from salvo.bots.sources import SANDBOX, in_folder, is_program, words_of
+from salvo.bots.versions import revision_of, split
 from salvo.errors import BotError
-from salvo.versions import revision_of, split
 
 #: Of each file, when it was read: time of its last change, size and number, and its digest.
 _digests: Final[dict[str, tuple[tuple[int, int, int], str]]] = {}

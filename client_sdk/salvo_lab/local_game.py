@@ -8,10 +8,10 @@ import secrets
 import sys
 from collections.abc import Callable
 
-from salvo.adapter import Adapter, closing, made
-from salvo.bot_sources import name_here
+from salvo.bots.adapter import Adapter, closing, made
+from salvo.bots.player import Bot
+from salvo.bots.sources import name_here
 from salvo.errors import BotError
-from salvo.player import Bot
 from salvo_display.boards.text_boards import Boards
 from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from salvo import messages as m
-from salvo.adapter import Adapter
+from salvo.bots.adapter import Adapter
+from salvo.bots.player import Bot
 from salvo.codec.header import Header
-from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook
-from salvo.table_step import Step
-from salvo.topics import check_name
 from salvo.view import Shot
+from salvo.wire.topics import check_name
 from salvo_display.boards.text_boards import Boards
 from salvo_game.referee import Referee
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_game.transcript import no_status
 from salvo_lab import arena
 from salvo_lab.arena import Outcome

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final, NamedTuple
 
-from salvo.adapter import Adapter, closing, made, method, replace
+from salvo.bots.adapter import Adapter, closing, made, method, replace
+from salvo.bots.player import Bot
 from salvo.errors import BotError
-from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator
 from salvo.rules.fleet import fleet_ship_by_ship
 from salvo.view import Shot, View

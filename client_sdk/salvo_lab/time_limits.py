@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from salvo import adapter
-from salvo.player import Answer, Bot
-from salvo.programs.debugger import breakpoints_met, is_debugged, watching_breakpoints
+from salvo.bots import adapter
+from salvo.bots.player import Answer, Bot
+from salvo.bots.programs.debugger import breakpoints_met, is_debugged, watching_breakpoints
 from salvo.view import Feed, View
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from salvo.bots.programs.exec_bot import ExecBot
+from salvo.bots.programs.process import Program
 from salvo.codec.program_lines import Answer, LineForProgram
-from salvo.programs.exec_bot import ExecBot
-from salvo.programs.process import Program
 from salvo.rules import SALVO, Grid, ShipClass
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from salvo.errors import SalvoError
-from salvo.roles_and_rights import Role
-from salvo.topics import check_name
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.topics import check_name
 from salvo_gateways.errors import GatewayError
 from salvo_server.storage.roster import Credentials, Roster
 from salvo_server.storage.roster_watcher import LOOK_SECONDS

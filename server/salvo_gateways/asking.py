@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import ParamSpec
 
-from salvo.adapter import Adapter
-from salvo.bot_errors import placed
+from salvo.bots.adapter import Adapter
+from salvo.bots.errors import placed
+from salvo.bots.player import Bot
 from salvo.errors import BotError
-from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
 

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Final
 
+from salvo.bots.programs import environment
 from salvo.errors import printable
-from salvo.programs import environment
 from salvo_gateways.errors import GatewayError
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from salvo.log_throttle import SELDOM
+from salvo.system.log_throttle import SELDOM
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.peer import ClientConnection, Framing, Lines

@@ -9,7 +9,7 @@ import time
 from typing import Final
 
 from salvo.errors import printable
-from salvo.log_throttle import Throttle
+from salvo.system.log_throttle import Throttle
 from salvo_game.rate_limit import Bucket, Rate
 
 log = logging.getLogger(__name__)

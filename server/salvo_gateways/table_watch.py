@@ -12,15 +12,15 @@ from random import Random
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.cli.output import places_line
 from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, ProtocolError, WireError
+from salvo.join.seat import Seat
 from salvo.messages import State
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.rules import RuleBook
-from salvo.seat import Seat
 from salvo.table_state import Change, EndSeen, Fact, NewConnection, StateMoved, TableState
+from salvo.wire import topics
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.report import GatewayReport

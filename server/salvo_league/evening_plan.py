@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from salvo_lab.series.schedule import sizes_of_tables
 from salvo_league.league_file import CHANGE_SECONDS, MIN_MINUTES, League, LeagueError, LeagueFormat
-from salvo_server.game_lengths import duration, longest, turns_of
+from salvo_server.spectators.game_lengths import duration, longest, turns_of
 
 #: The most teams of a game: of more, the result is mostly luck, and a late team waits long.
 TABLE_SIZE: Final = 4

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from salvo.text_files import read_text
+from salvo.system.text_files import read_text
 from salvo_lab.tournament.file import at_line
 from salvo_league.league_file import League, LeagueError
-from salvo_server.supervisor import SupervisedProgram
+from salvo_server.operations.supervisor import SupervisedProgram
 
 
 def house_bots(path: Path, league: League, url: str, bot: str, ca: str | None) -> list[SupervisedProgram]:

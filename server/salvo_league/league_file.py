@@ -23,14 +23,14 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from salvo import messages as m
-from salvo.chat_text import clean_text
 from salvo.errors import SalvoError, WireError
-from salvo.text_files import read_toml
-from salvo.topics import check_name
+from salvo.system.text_files import read_toml
+from salvo.wire.chat_text import clean_text
+from salvo.wire.topics import check_name
 from salvo_lab.series.lines import SeriesKind
 from salvo_lab.series.record import SeriesRecord, record_path
 from salvo_lab.tournament.file import Integer, Kind, Model, Seed, number
-from salvo_server.game_lengths import longest, turns_of
+from salvo_server.spectators.game_lengths import longest, turns_of
 
 #: Characters of a league's name.
 MAX_NAME: Final = 100

@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import SEAT
 from salvo.codec.published import read_published
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.table_places import table_of
+from salvo.wire import topics
 from salvo_league.league_file import LeagueError
 from salvo_league.seating import seat_at
 from salvo_league.table_views import TableView, Views
-from salvo_server.hosting import HostDesk
+from salvo_server.host.hosting import HostDesk
 
 log = logging.getLogger(__name__)
 

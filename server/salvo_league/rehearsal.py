@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import EVENING
 from salvo.errors import SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.roles_and_rights import Role
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
 from salvo_lab.series.schedule import sizes_of_tables
 from salvo_league.league_file import League, load_league
 from salvo_server.brokers.embedded.addresses import lan_addresses, split_address

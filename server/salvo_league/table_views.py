@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.messages import State
 from salvo.table_state import Fact, NewConnection, ServerStatuses, TableState
+from salvo.wire import topics
 
 #: Topics that a league reads at every table; the standings, of all of them, are at the default one. They come first:
 #: what was annulled is then known before anything follows from the state of a table.

@@ -18,11 +18,11 @@ from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
-from salvo.roles_and_rights import Role
-from salvo.table_step import Step
+from salvo.wire.roles_and_rights import Role
 from salvo_game.journal_interface import Journal, JournalUnavailable
 from salvo_game.recovery import Openings
 from salvo_game.table import Follower, Table
+from salvo_game.table_step import Step
 from salvo_server.brokers import embedded
 from salvo_server.brokers.embedded.addresses import check_free
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access
@@ -33,11 +33,11 @@ from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.brokers.mosquitto.marks import Marks
 from salvo_server.core.server_status import last_will
-from salvo_server.headlines import Headlines
-from salvo_server.live_standings import CountedJournal, LiveStandings
-from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, check_rights, identity_path, roster_path
+from salvo_server.spectators.headlines import Headlines
+from salvo_server.spectators.live_standings import CountedJournal, LiveStandings
+from salvo_server.spectators.referee_view import RefereeViews
 from salvo_server.standby import ServerConnection, Standby
 from salvo_server.storage.identity import Identity, load_identity
 from salvo_server.storage.register import Account, Register

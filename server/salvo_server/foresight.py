@@ -14,7 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import Lock, Timer
 from typing import Final
 
-from salvo.seal import derive_key, salt_of
+from salvo.wire.seal import derive_key, salt_of
 
 #: Derivations at once, whatever the number of cores: each takes 64 MiB.
 MOST_LANES: Final = 4

@@ -22,11 +22,11 @@ from queue import SimpleQueue
 from typing import Literal, Protocol
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.errors import IllegalCommand
 from salvo.net.inbound import Inbound, Link
-from salvo.topics import Reader
+from salvo.wire import topics
+from salvo.wire.topics import Reader
 from salvo_game.journal_interface import Journal, JournalUnavailable, Progress
 from salvo_game.log import Resends
 from salvo_game.table import Table

@@ -24,9 +24,9 @@ from salvo.errors import MissingExtra, SalvoError
 from salvo.messages import MAX_PACE_SECONDS, MAX_SECONDS, Limits
 from salvo.rules import Ending, RuleBook
 from salvo.rules.files import load_book
-from salvo.text_files import line_of, read_text, read_toml
-from salvo.topics import check_name
-from salvo.user_folders import OURS, NoHome
+from salvo.system.text_files import line_of, read_text, read_toml
+from salvo.system.user_folders import OURS, NoHome
+from salvo.wire.topics import check_name
 from salvo_server.settings_reference import reference, says
 
 try:

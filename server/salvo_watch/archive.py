@@ -17,9 +17,9 @@ from typing import Final, NamedTuple
 from salvo import messages as m
 from salvo.badges import first_given
 from salvo.errors import SalvoError
-from salvo.fairness.proof import PROOF, proof_path
+from salvo.join.fairness.proof import PROOF, proof_path
 from salvo.messages import State
-from salvo.text_files import missing_file
+from salvo.system.text_files import missing_file
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.replay_text import FIRST_REAL_TIME_MS
 from salvo_game.recordings import JournalGames, Recording, open_recordings

@@ -10,12 +10,11 @@ from collections import deque
 from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
-from salvo import topics
 from salvo.cli.output import places_line
 from salvo.codec.announcements import HOSTED, RESULT
 from salvo.codec.published import read_published
 from salvo.errors import MissingExtra, printable
-from salvo.fairness.proof_connection import ProofConnection
+from salvo.join.fairness.proof_connection import ProofConnection
 from salvo.net.inbound import Inbound
 from salvo.rules import Sinkings
 from salvo.table_state import (
@@ -30,7 +29,8 @@ from salvo.table_state import (
     TableState,
     TurnClock,
 )
-from salvo.topics import Reader
+from salvo.wire import topics
+from salvo.wire.topics import Reader
 from salvo_display.boards.text_boards import OUT
 from salvo_display.replay_text import won_line
 

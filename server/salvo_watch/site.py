@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from salvo.badges import Badges
 from salvo.errors import SalvoError
-from salvo.fairness.proof import PROOF
+from salvo.join.fairness.proof import PROOF
 from salvo.messages import Fate
 from salvo.rules import Ending
 from salvo_display.replay import REFEREE, Replay

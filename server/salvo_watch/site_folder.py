@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from salvo.atomic_file import replace_file
 from salvo.errors import SalvoError
+from salvo.system.atomic_file import replace_file
 
 #: The first page of a site.
 INDEX: Final = "index.html"

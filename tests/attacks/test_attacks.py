@@ -15,7 +15,6 @@ import pytest
 
 from kit.patches import Patch, without
 from kit.stage import TEAMS, Stage, fleet, secret
-from salvo import seal, topics
 from salvo.codec import command_reader, strict_json
 from salvo.codec.command_reader import read_participation
 from salvo.codec.command_writer import (
@@ -30,9 +29,10 @@ from salvo.codec.commands import Line
 from salvo.codec.json_codec import Codec
 from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
 from salvo.net.inbound import Inbound
-from salvo.roles_and_rights import Role
 from salvo.rules import Orientation, Placement
-from salvo.seal import SALT_BYTES, Sealer, make_blob
+from salvo.wire import seal, topics
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.seal import SALT_BYTES, Sealer, make_blob
 from salvo_game import transitions
 from salvo_game.lobby import Lobby
 from salvo_game.log import Resends
@@ -271,7 +271,7 @@ def _believe_any_secret(patch: Patch) -> None:
 
 
 _believe_any_name = without(Register, "has", lambda self, name, secret: (Role.TEAM, name) in self._secrets)
-_check_no_names = without("salvo.topics.check_name", lambda name: name)
+_check_no_names = without("salvo.wire.topics.check_name", lambda name: name)
 
 
 class _Unfolded(str):

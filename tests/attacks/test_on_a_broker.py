@@ -19,7 +19,7 @@ import pytest
 from kit.patches import Patch, without
 from kit.raw import ACCEPTED, PATIENCE_SECONDS, Raw, connect_packet, publish_packet, subscribe_packet, upgrade_request
 from kit.socketless import Hall, run
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_game.rate_limit import Rate
 from salvo_server.brokers.embedded import peers, tcp_and_websocket
 from salvo_server.brokers.embedded.broker import HardenedBroker

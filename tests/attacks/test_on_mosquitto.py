@@ -24,7 +24,7 @@ from kit.raw import ACCEPTED, Raw
 from kit.secured import SECONDS, Client
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import Connection
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_server.brokers.mosquitto import dynamic_security
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.storage.register import Account

@@ -151,7 +151,7 @@ MUTANTS: Final = (
         "place/repairs",
         "does nothing about a ship that was refused",
         """
-from salvo.session import placing, tables
+from salvo.join.session import placing, tables
 send = placing.send
 def once(session):
     if not session.fleet_sent_at:
@@ -171,8 +171,8 @@ tables.PLACING = [line._replace(action=once) if line.action is send else line fo
         "takes a turn that is announced again for a new one",
         """
 from salvo import messages as m
-from salvo.events import SalvoWanted
-from salvo.session import playing
+from salvo.join.events import SalvoWanted
+from salvo.join.session import playing
 began = playing.turn_began
 def again(session, turn):
     repeated = session.play.begun == m.TurnContext(turn.game, turn.turn) and turn.player == session.table.team

@@ -20,7 +20,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo_audit.commands.doctor import doctor
 from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, broker_checks, machine_checks
 from salvo_server.contest import check_start
-from salvo_server.local_servers import announced
+from salvo_server.operations.local_servers import announced
 from salvo_server.settings import ServerSettings, SettingsError
 from salvo_server.storage.roster import Roster
 

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kit.marked import MarkedConnection
 from kit.services import serve
 from kit.unbrokered import Wire
-from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.seal import Sealer
+from salvo.wire import topics
+from salvo.wire.seal import Sealer
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID

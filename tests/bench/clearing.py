@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.clearing_page import DATA, write_page
 from bench.optimum import small_boards
-from salvo.atomic_file import replace_file
-from salvo.bot_sources import load
+from salvo.bots.sources import load
 from salvo.cli.output import progress_bar
 from salvo.rules import BOOKS, POMCP
+from salvo.system.atomic_file import replace_file
 from salvo_lab.commands.on_hosts import connected
 from salvo_lab.commands.solo import clear_all
 from salvo_lab.solo import SHOOTER, Boards, Cleared

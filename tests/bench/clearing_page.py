@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from salvo.atomic_file import replace_file
 from salvo.rules import BOOKS
+from salvo.system.atomic_file import replace_file
 from salvo_lab.intervals import DEVIATIONS
 from salvo_lab.solo import summary
 

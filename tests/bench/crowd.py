@@ -15,10 +15,10 @@ from typing import Any, Final
 from bench.children import table_names
 from bench.light import LightClient
 from bench.teams import Door, Duel
-from salvo import topics
-from salvo.seal import Sealer
-from salvo.session.session import Session
-from salvo.topics import Reader
+from salvo.join.session.session import Session
+from salvo.wire import topics
+from salvo.wire.seal import Sealer
+from salvo.wire.topics import Reader
 
 #: Within which all teams come, as at the start of an evening.
 _COMING_SECONDS: Final = 10.0

@@ -8,8 +8,8 @@ from statistics import mean, stdev
 from typing import Any, Final
 
 from kit.optimum import Optimum
-from salvo.bot_sources import load
-from salvo.player import Bot
+from salvo.bots.player import Bot
+from salvo.bots.sources import load
 from salvo.rules import STANDARD, Fleet, Grid, RuleBook, ShipClass, Spacing
 from salvo_lab.intervals import DEVIATIONS
 from salvo_lab.solo import clear

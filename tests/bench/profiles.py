@@ -18,7 +18,7 @@ from bench.children import process, table_names
 from bench.figures import row
 from bench.teams import NAMES, Door, Teams
 from kit.mosquitto import ContestMosquitto, Mosquitto
-from salvo import topics
+from salvo.wire import topics
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.storage.roster import Roster
 

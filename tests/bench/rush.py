@@ -17,11 +17,11 @@ from bench.children import table_names
 from bench.figures import row
 from kit.mosquitto import Mosquitto
 from kit.processes import started
-from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.seal import Sealer, salt_of
+from salvo.wire import topics
+from salvo.wire.seal import Sealer, salt_of
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Roster, RosterEntry
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
 from bench.children import table_names
-from salvo import topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.seal import Sealer
+from salvo.wire import topics
+from salvo.wire.seal import Sealer
 
 NAMES = ("a", "b")
 #: For a server to answer, longer than any key takes to derive.

@@ -18,8 +18,8 @@ from chaos.run import Process
 from kit.command_line import run
 from kit.mosquitto import start_mosquitto
 from kit.ports import Port
-from salvo import topics
 from salvo.net.mqtt import Connection
+from salvo.wire import topics
 
 
 class Cell:

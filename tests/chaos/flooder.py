@@ -12,7 +12,7 @@ import struct
 import sys
 import time
 
-from salvo.seal import make_blob
+from salvo.wire.seal import make_blob
 
 _SHOTS, _AT_ONCE = 2000, 20
 _AGAIN_SECONDS = 0.05

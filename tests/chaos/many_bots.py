@@ -14,8 +14,8 @@ import sys
 import threading
 from pathlib import Path
 
-from salvo.client import play
 from salvo.errors import SalvoError
+from salvo.join.client import play
 from salvo_lab.bots.hunter import Hunter
 
 

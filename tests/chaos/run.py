@@ -43,7 +43,7 @@ from kit.postgresql import PostgreSQL
 from kit.raw import ACCEPTED, Raw
 from salvo import messages as m
 from salvo.errors import SalvoError
-from salvo.fairness.proof import PROOF
+from salvo.join.fairness.proof import PROOF
 from salvo.net.mqtt import BrokerUrl
 from salvo_game.journal_interface import GameOpened, JournalError
 from salvo_game.log_verification import verify_file

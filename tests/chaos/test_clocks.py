@@ -17,7 +17,7 @@ import pytest
 
 from chaos.league import SALVO, LeagueStage
 from salvo import messages as m
-from salvo.atomic_file import replace_file
+from salvo.system.atomic_file import replace_file
 from salvo_game.log_verification import verify_file
 from salvo_game.recordings import open_recordings
 

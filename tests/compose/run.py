@@ -23,8 +23,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from salvo import topics
-from salvo.distribution import __version__
+from salvo.system.distribution import __version__
+from salvo.wire import topics
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker-compose.yml"

@@ -17,7 +17,6 @@ from kit.deriver import Deriver
 from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import seal, topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.command_reader import (
     SealedParticipation,
@@ -39,10 +38,11 @@ from salvo.codec.commands import HOST, ParticipationRequest, ResendRequest, read
 from salvo.codec.recap_reader import read_recap
 from salvo.errors import CODES, Answered, SalvoError
 from salvo.net.inbound import Inbound
-from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Fleet, generator
 from salvo.rules.starter import draw_starter
 from salvo.view import Feed, Shot, View, board_shots
+from salvo.wire import seal, topics
+from salvo.wire.roles_and_rights import Role
 from salvo_game.log_verification import verify_lines
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.settings import ServerSettings

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from kit.proofs import IDENTITY, LOOSE, SMALL, Entries, Played, cheated
 from salvo.cli import cli
-from salvo.seal import fingerprint
+from salvo.wire.seal import fingerprint
 from salvo_game.recordings import open_recordings
 from salvo_server.storage.identity import Identity
 

@@ -34,9 +34,9 @@ from chaos.run import SALVO, Process, Report, Stage, work_folder
 from failover.network import Cables, Namespaces, Network
 from kit.mosquitto import Mosquitto
 from kit.postgresql import PostgreSQL
-from salvo import topics
-from salvo.fairness.proof import PROOF
+from salvo.join.fairness.proof import PROOF
 from salvo.net.mqtt import Connection
+from salvo.wire import topics
 from salvo_game.log_verification import verify_file
 
 FAULTS = ("kill", "freeze", "cut_database", "cut_broker")

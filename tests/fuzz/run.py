@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from salvo.distribution import PACKAGES
+from salvo.system.distribution import PACKAGES
 
 if TYPE_CHECKING:  # it must be imported under atheris's eyes
     from fuzz.targets import Target

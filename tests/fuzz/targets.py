@@ -24,7 +24,6 @@ from kit.raw import upgrade_request
 from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import topics
 from salvo.codec import log, log_reader, strict_json
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
@@ -58,13 +57,14 @@ from salvo.errors import (
     UnfairGame,
     WireError,
 )
-from salvo.fairness.known_servers import KnownServers
-from salvo.fairness.witness import Witness
+from salvo.join.fairness.known_servers import KnownServers
+from salvo.join.fairness.witness import Witness
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import SALVO, Fleet
-from salvo.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
-from salvo.topics import TOPICS, Publisher
+from salvo.wire import topics
+from salvo.wire.seal import MAX_RECAP_BLOB_BYTES, Blob, make_blob, parse_blob
+from salvo.wire.topics import TOPICS, Publisher
 from salvo_game.journal_interface import GameOpened, JournalError, SavedGame, StepTaken
 from salvo_game.log import proof_lines
 from salvo_game.log_verification import ProofError, compare_stories, verify_lines

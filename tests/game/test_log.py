@@ -21,7 +21,7 @@ from salvo.codec.log_reader import Fault, LogChain, LogError
 from salvo.codec.rules import Rules
 from salvo.codec.steps import ANNOUNCEMENT
 from salvo.errors import WireError
-from salvo.fairness import proof
+from salvo.join.fairness import proof
 from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
 from salvo_game.log import TableLog
 

@@ -29,7 +29,7 @@ from kit.proofs import (
 from salvo import messages as m
 from salvo.codec.log import message_digest
 from salvo.codec.log_reader import Fault
-from salvo.fairness.proof import Proof, write_sent
+from salvo.join.fairness.proof import Proof, write_sent
 from salvo.messages import Draw
 from salvo.rules import RuleBook
 from salvo_game.log_verification import compare_stories, verify_lines

@@ -18,9 +18,9 @@ import pytest
 
 from kit.twin_games import NAMES, SIDE, Edge, Played, Recorded, Twin, draw_pair, play, read_by
 from salvo import messages as m
-from salvo import topics
 from salvo.codec import announcement_writer
-from salvo.roles_and_rights import Role
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
 from simulation import crypto
 
 PAIRS = int(os.environ.get("SALVO_PAIRS", "20"))
@@ -117,7 +117,7 @@ def _tell_each_shots_outcome(patch: pytest.MonkeyPatch) -> None:
 
 
 def _pad_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("salvo.seal.PADDING_BYTES", 1)
+    patch.setattr("salvo.wire.seal.PADDING_BYTES", 1)
 
 
 def _publish_in_a_hurry_when_it_was_a_hit(patch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
+from salvo.join.session import Session
+from salvo.join.session.machine_states import PlayingEvent
 from salvo.messages import Limits, State
 from salvo.rules import (
     BOOKS,
@@ -23,10 +25,8 @@ from salvo.rules import (
     RuleBook,
     generator,
 )
-from salvo.seal import Sealer
-from salvo.session import Session
-from salvo.session.machine_states import PlayingEvent
 from salvo.view import Feed, Shot
+from salvo.wire.seal import Sealer
 from salvo_game.referee import Referee
 from salvo_game.table import Table
 from salvo_game.transcript import no_status

@@ -7,12 +7,12 @@ from random import Random
 from typing import Final
 
 from fuzz.targets import _ROOT, Target, _refused
-from salvo import topics
 from salvo.errors import (
     IllegalCommand,
     WireError,
 )
 from salvo.rules import SMACKDOWN, SPACED, STREAK, XBS
+from salvo.wire import topics
 from salvo_gateways.classic.bus import Frames, calls
 from salvo_gateways.classic.protocol_text import NotUnderstood, Reply, Shoot, reply, shoot
 from salvo_gateways.classic.protocol_text import read as read_classic

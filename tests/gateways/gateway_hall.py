@@ -16,12 +16,12 @@ from kit.deriver import Deriver
 from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
+from salvo.join.seat import Seat
+from salvo.join.session import Session
 from salvo.net.inbound import Inbound
 from salvo.rules import RuleBook
-from salvo.seal import Sealer
-from salvo.seat import Seat
-from salvo.session import Session
-from salvo.topics import check_name
+from salvo.wire.seal import Sealer
+from salvo.wire.topics import check_name
 from salvo_game.referee import Referee
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.client_handler import ClientHandler
@@ -128,7 +128,7 @@ class GuestsWire:
 
 
 class HallSeat:
-    """A place at the table; see :class:`salvo.seat.Seat`."""
+    """A place at the table; see :class:`salvo.join.seat.Seat`."""
 
     def __init__(self, hall: Hall, name: str, secret: str) -> None:
         self.session = Session(name, secret, Random(name), sealer=sealer_of(secret))

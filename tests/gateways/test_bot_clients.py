@@ -13,7 +13,7 @@ import pytest
 
 from kit.ports import Port
 from salvo import messages as m
-from salvo.player import Answer, Bot
+from salvo.bots.player import Answer, Bot
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, generator, own_seed
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.streak import STREAK

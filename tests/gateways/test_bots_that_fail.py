@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kit.failing_bots import GREETING, LINE, OURS, failing_bot
-from salvo.bot_sources import make
+from salvo.bots.sources import make
 from salvo_gateways.bot_clients.xbs import XbsBotClient
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gateways.classic_client import Program, Tcp
 from gateways.gateway_stage import hosting, written
-from salvo import bot_sources
+from salvo.bots import sources as bot_sources
 from salvo.rules import BOOKS, SCATTERED, SPACED, RuleBook
 from salvo_gateways.classic import ClassicRole, check, door
 from salvo_gateways.errors import GatewayError

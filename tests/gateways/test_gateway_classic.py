@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from gateways.gateway_hall import Stage
-from salvo import bot_sources
+from salvo.bots import sources as bot_sources
 from salvo.rules import SPACED
 from salvo_gateways.classic import bus, door
 from salvo_gateways.classic import protocol_text as w

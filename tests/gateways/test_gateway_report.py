@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateways.gateway_hall import Hall, Program, Stage
-from salvo import bot_sources
 from salvo import messages as m
+from salvo.bots import sources as bot_sources
 from salvo.rules import ALTERNATE, SMACKDOWN, SPACED, STREAK, XBS, RuleBook
 from salvo.view import Shot, View
 from salvo_gateways import classic, jsonline, smackdown, xbs
@@ -350,7 +350,7 @@ def test_refusals_are_logged_once_a_second_and_kind(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr("salvo.log_throttle.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("salvo.system.log_throttle.time.monotonic", lambda: now[0])
     report = GatewayReport()
     for second in (0.0, 0.9, 1.0):
         now[0] = 100.0 + second
@@ -366,7 +366,7 @@ def test_refusals_are_logged_once_a_second_and_kind(
 def test_clients_that_come_and_go_without_end_do_not_fill_the_log(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("salvo.log_throttle.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr("salvo.system.log_throttle.time.monotonic", lambda: 100.0)
     report = GatewayReport()
     for number in range(10 * int(LINES.size)):
         report.happened(f"{number}: connected")

@@ -9,7 +9,7 @@ import pytest
 
 from salvo.rules import XBS
 from salvo_server.contest import Contest
-from salvo_server.gateway_calls import read_gateway, with_rules_of_gateways
+from salvo_server.operations.gateway_calls import read_gateway, with_rules_of_gateways
 from salvo_server.settings import PEOPLE_TURN_SECONDS, ServerSettings, load_settings
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gateways.gateway_hall import NoAccounts
 from salvo.rules import BOOKS, XBS, Grid, Repeats, RuleBook, ShipClass, Spacing
-from salvo.topics import check_name
+from salvo.wire.topics import check_name
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs import door, protocol_text

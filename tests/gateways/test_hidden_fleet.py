@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from gateways.gateway_stage import written
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import SPACED, STREAK, Fleet, RuleBook
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet import answers

@@ -14,7 +14,7 @@ import pytest
 from gateways.gateway_stage import hosting, written
 from gateways.jsonline_client import Client, board_of
 from kit.waiting import until
-from salvo import bot_sources
+from salvo.bots import sources as bot_sources
 from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.game import HiddenGame

@@ -14,10 +14,10 @@ from random import Random
 from typing import NamedTuple
 
 from salvo import messages as m
-from salvo.bot_sources import load
+from salvo.bots.player import Bot
+from salvo.bots.sources import load
 from salvo.codec.header import TRANSCRIPT_VERSION
 from salvo.messages import State
-from salvo.player import Bot
 from salvo.rules import (
     ALTERNATE,
     APART,
@@ -40,10 +40,10 @@ from salvo.rules import (
     Spacing,
 )
 from salvo.rules.book import Announce, Starter
-from salvo.table_step import Step
 from salvo.view import Feed, Shot, View
 from salvo_game.referee import Referee
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_game.transcript import no_status, write_transcript
 
 FOLDER = Path(__file__).parent / f"v{TRANSCRIPT_VERSION}"

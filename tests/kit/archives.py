@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from salvo.codec.header import Header, write_header
-from salvo.table_step import Step
 from salvo_game.journal_interface import GameOpened, StepTaken
+from salvo_game.table_step import Step
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.recording import play_at_table

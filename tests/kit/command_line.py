@@ -21,8 +21,8 @@ from unittest.mock import patch
 import pytest
 
 from kit.processes import without_settings
+from salvo.bots.programs import linux
 from salvo.cli import main
-from salvo.programs import linux
 
 #: How long a command may take, as a guard against one that never ends.
 _MAX_SECONDS: Final = 60

@@ -25,15 +25,14 @@ from kit.waiting import until
 from kit.web_front import WebFront, in_this_process
 from salvo import messages as m
 from salvo.badges import Badges
+from salvo.bots.player import Bot
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import EVENING
 from salvo.codec.header import Header
 from salvo.messages import HostAction, Phase, State
 from salvo.net.mqtt import Connection
-from salvo.player import Bot
-from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.table_step import Step
+from salvo.wire.roles_and_rights import Role
 from salvo_display import standings_page
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import Setting, html_page
@@ -42,21 +41,22 @@ from salvo_game.log import TableLog, is_public
 from salvo_game.referee import Referee
 from salvo_game.standings.chronicle import Standings
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_game.transcript import no_status
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.human import channel
-from salvo_lab.human.local import Human
+from salvo_lab.human.browser.page import SittingPage
+from salvo_lab.human.places.in_process import Human
 from salvo_lab.human.sitting import Mode
-from salvo_lab.human.sitting_page import SittingPage
 from salvo_lab.recording import play_at_table
 from salvo_server.brokers.embedded import EmbeddedBroker
-from salvo_server.cards import Venue, cards_page
-from salvo_server.console.line import HostLine
-from salvo_server.console.needs import ARRIVAL_SECONDS
-from salvo_server.console.page import ConsolePage
-from salvo_server.referee_view import BoardSnapshots
+from salvo_server.host.cards import Venue, cards_page
+from salvo_server.host.console.line import HostLine
+from salvo_server.host.console.needs import ARRIVAL_SECONDS
+from salvo_server.host.console.page import ConsolePage
 from salvo_server.screen_users import ScreenUsers
+from salvo_server.spectators.referee_view import BoardSnapshots
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Member
 from salvo_watch.archive import Archive, transcript_of

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import State
 from salvo.rules import SALVO
+from salvo.wire import topics
 
 
 class Follower(Protocol):

@@ -9,10 +9,10 @@ from hypothesis import assume
 
 from salvo import messages as m
 from salvo.rules import SALVO, Fleet, RuleBook, generator, random_fleet
-from salvo.table_step import Step
 from salvo_display.replay import REFEREE, Replay
 from salvo_game.referee import Referee
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_game.transcript import no_status
 from salvo_lab.testing import board
 

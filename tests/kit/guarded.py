@@ -14,20 +14,20 @@ from kit.mosquitto import ContestMosquitto
 from kit.raw import ACCEPTED, Raw
 from kit.services import serve
 from kit.waiting import until
-from salvo.client import play as play_contest
+from salvo.join.client import play as play_contest
 from salvo.messages import Limits
 from salvo.net.mqtt import BrokerUrl
 from salvo.net.tls import client_context
-from salvo.roles_and_rights import Role
 from salvo.rules import SALVO
+from salvo.wire.roles_and_rights import Role
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.roster_access import RosterAccess
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.core.server_status import last_will
-from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Service
+from salvo_server.spectators.referee_view import RefereeViews
 from salvo_server.storage.register import Account, Register
 from salvo_server.storage.roster import SERVER_USER, Roster
 from salvo_server.storage.roster_watcher import RosterWatcher

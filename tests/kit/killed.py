@@ -14,7 +14,7 @@ from kit.command_line import run
 from kit.ports import Port
 from kit.processes import without_settings
 from kit.waiting import until
-from salvo.player import Bot
+from salvo.bots.player import Bot
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 

@@ -7,7 +7,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from salvo import messages as m
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import BOOKS
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter

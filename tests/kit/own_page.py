@@ -13,11 +13,11 @@ from kit.person import view_of
 from kit.waiting import until
 from salvo.rules import BOOKS
 from salvo_display.web_server.own_page import OwnPage
+from salvo_lab.human.browser.page import SittingPage
 from salvo_lab.human.channel import Channel, FleetAsked, News, Seen
-from salvo_lab.human.sitting_page import SittingPage
 from salvo_lab.human.snapshot import Snapshot
-from salvo_server.console.line import HostLine
-from salvo_server.console.page import ConsolePage
+from salvo_server.host.console.line import HostLine
+from salvo_server.host.console.page import ConsolePage
 
 PORT = 4321
 HOST = f"127.0.0.1:{PORT}"

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from kit.waiting import until
-from salvo import client, topics
 from salvo import messages as m
+from salvo.bots.player import Answer, Bot
+from salvo.join import client
 from salvo.net.mqtt import Connection
-from salvo.player import Answer, Bot
 from salvo.view import View
+from salvo.wire import topics
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_server.status import ask_status
+from salvo_server.operations.status import ask_status
 
 #: Patience with a busy machine, and never what is shown.
 SECONDS = 240.0

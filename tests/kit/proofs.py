@@ -17,11 +17,11 @@ from salvo.codec.log_reader import take_apart
 from salvo.messages import Draw, Limits, State
 from salvo.rules import SALVO, SMACKDOWN, SPACED, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
 from salvo.rules.book import Announce
-from salvo.table_step import Step
 from salvo_game.log import proof_lines
 from salvo_game.log_verification import ProofReport, verify_lines
 from salvo_game.referee import Referee
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_game.transcript import no_status
 from salvo_server.storage.identity import Identity
 

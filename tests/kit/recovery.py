@@ -19,12 +19,12 @@ from kit.unbrokered import Wire, learn
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.seal import Sealer
+from salvo.wire.seal import Sealer
 from salvo_game.log import proof_lines
 from salvo_game.table import Table
 from salvo_game.transcript import repeat_game
-from salvo_server.referee_view import RefereeViews
 from salvo_server.service import Resume, Service
+from salvo_server.spectators.referee_view import RefereeViews
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.rules import SALVO, Fleet
-from salvo.table_step import Step
+from salvo.wire import topics
 from salvo_game.referee import Referee
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_game.transcript import no_status
-from salvo_server.referee_view import RefereeViews
+from salvo_server.spectators.referee_view import RefereeViews
 
 TOPIC = "/game/referee"
 

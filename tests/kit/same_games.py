@@ -7,7 +7,7 @@ from typing import Any
 
 from kit.players import Announced
 from salvo import messages as m
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import SALVO, Placement
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot

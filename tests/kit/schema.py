@@ -12,8 +12,8 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from salvo.json_shape import Converted, members_of
 from salvo.v1 import options_pb2
+from salvo.wire.json_shape import Converted, members_of
 
 #: A message's class, or the annotation of one, with its message of the schema.
 Pair = tuple[Any, type[Message]]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import topics
-from salvo.client import Contestant
+from salvo.bots.player import Bot
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import (
@@ -24,12 +23,13 @@ from salvo.codec.command_reader import (
 )
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.recap_writer import write_recap
-from salvo.events import Event
+from salvo.join.client import Contestant
+from salvo.join.events import Event
+from salvo.join.session import Session
 from salvo.messages import State
-from salvo.player import Bot
 from salvo.rules import SALVO, RuleBook, generator
-from salvo.seal import Sealer, key_to_team, make_blob, open_blob
-from salvo.session import Session
+from salvo.wire import topics
+from salvo.wire.seal import Sealer, key_to_team, make_blob, open_blob
 
 Command = m.PlaceShip | m.Fire | m.Skip | m.Leave | m.HostCommand | ParticipationRequest | ResendRequest
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import SALVO, Fleet, generator, own_seed
 from salvo.view import Shot, View
 from salvo_lab.programs.bot_server import BotServer

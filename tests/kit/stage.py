@@ -14,11 +14,11 @@ from kit.deriver import Deriver
 from kit.services import serve
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.command_writer import write_placement
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, Fleet
-from salvo.seal import Sealer
+from salvo.wire import topics
+from salvo.wire.seal import Sealer
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.storage.identity import Identity
 

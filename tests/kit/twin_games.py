@@ -13,18 +13,18 @@ from kit.services import serve
 from kit.stage import secret
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import roles_and_rights, topics
 from salvo.codec.command_writer import write_participation, write_placement, write_shot
 from salvo.net.inbound import Inbound
-from salvo.roles_and_rights import Action, Role
 from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo.rules.game import Game
 from salvo.rules.starter import draw_starter
-from salvo.seal import SALT_BYTES, Sealer
+from salvo.wire import roles_and_rights, topics
+from salvo.wire.roles_and_rights import Action, Role
+from salvo.wire.seal import SALT_BYTES, Sealer
 from salvo_server.contest import Followers
 from salvo_server.core.authenticator import Authenticator
-from salvo_server.headlines import Headlines
-from salvo_server.referee_view import RefereeViews
+from salvo_server.spectators.headlines import Headlines
+from salvo_server.spectators.referee_view import RefereeViews
 from salvo_server.storage.identity import Identity
 
 NAMES: Final = ("ann", "bob", "cy", "dan")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from salvo.net.inbound import Inbound
-from salvo.seal import Sealer
+from salvo.wire.seal import Sealer
 from salvo_server.core.authenticator import Authenticator
 
 

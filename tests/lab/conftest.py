@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from salvo.programs import linux
+from salvo.bots.programs import linux
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import salvo
-from salvo.bot_sources import load
+from salvo.bots.player import Bot
+from salvo.bots.sources import load
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
-from salvo.player import Bot
 from salvo.rules import Fleet
 from salvo.view import Shot, View
 from salvo_lab import arena

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import SALVO, generator
 from salvo.view import Feed, View
 from salvo_lab import arena

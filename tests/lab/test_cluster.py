@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from salvo.bots.versions import MAX_FILES
 from salvo.errors import BotError, MissingExtra, SalvoError
-from salvo.versions import MAX_FILES
 from salvo_lab import cluster
 from salvo_lab.cluster import Cluster, security_for, ship
 from salvo_server.commands.tls import make_certificates

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
+from salvo.bots.player import Bot
 from salvo.errors import BotError
-from salvo.player import Bot
 from salvo.rules import BOOKS
 from salvo.view import Shot, View
 from salvo_lab.arena import play

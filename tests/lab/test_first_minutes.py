@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from salvo.bots.player import Bot
 from salvo.cli import main
-from salvo.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
 from salvo_display.boards.text_boards import Boards

@@ -13,19 +13,19 @@ import pytest
 from kit.person import fleet_in_rows
 from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
-from salvo import events as e
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError
+from salvo.join import events as e
+from salvo.join.seat import Seat
+from salvo.join.session import Session
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS
-from salvo.seal import Sealer
-from salvo.seat import Seat
-from salvo.session import Session
 from salvo.view import Shot
+from salvo.wire.seal import Sealer
 from salvo_lab.human.channel import (
     Channel,
     Clock,
@@ -40,7 +40,7 @@ from salvo_lab.human.channel import (
     Seen,
     Taunt,
 )
-from salvo_lab.human.contest import Person
+from salvo_lab.human.places.in_contest import Person
 
 BOOK = BOOKS["smackdown"]
 FLEET = fleet_in_rows(BOOK)
@@ -109,7 +109,7 @@ def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent()
 
 def test_a_person_sees_the_players_and_the_time_left_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("salvo_lab.human.contest.time.monotonic", lambda: now)
+    monkeypatch.setattr("salvo_lab.human.places.in_contest.time.monotonic", lambda: now)
     place = Place()
     place.lobby()
     place.desk.news()

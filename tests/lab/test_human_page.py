@@ -11,8 +11,8 @@ from kit.person import view_of
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS
 from salvo.view import Feed, Shot
+from salvo_lab.human.browser.page import ALONE_SECONDS
 from salvo_lab.human.channel import FleetAsked, Line, Notice, Over, Salvo, Seen
-from salvo_lab.human.sitting_page import ALONE_SECONDS
 from salvo_lab.human.snapshot import Snapshot
 
 

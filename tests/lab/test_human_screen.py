@@ -21,8 +21,6 @@ from salvo.view import Shot, View
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
-from salvo_lab.human.app import Table
-from salvo_lab.human.board import BoardView
 from salvo_lab.human.channel import (
     Channel,
     FleetAsked,
@@ -35,9 +33,11 @@ from salvo_lab.human.channel import (
     Seen,
     Taunt,
 )
-from salvo_lab.human.local import Human
+from salvo_lab.human.places.in_process import Human
 from salvo_lab.human.sitting import Mode
 from salvo_lab.human.snapshot import Snapshot
+from salvo_lab.human.terminal.board import BoardView
+from salvo_lab.human.terminal.screen import Table
 
 #: A screen takes half a second to open.
 pytestmark = pytest.mark.long

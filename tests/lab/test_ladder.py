@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.bot_sources import load
+from salvo.bots.sources import load
 from salvo.errors import BotError
 from salvo.rules import BOOKS
 from salvo_lab import arena

@@ -9,7 +9,7 @@ import pytest
 
 from bench.optimum import PONDS, gap, pond, title
 from kit.optimum import Optimum
-from salvo.bot_sources import load
+from salvo.bots.sources import load
 from salvo.rules import Grid, RuleBook, Spacing, generator
 from salvo_lab.bots.clues import Clue
 from salvo_lab.bots.posterior import Candidates, draw_by_keys

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kit.seed_thief import SHOTS, Thief
-from salvo.bot_sources import make
-from salvo.player import Bot
+from salvo.bots.player import Bot
+from salvo.bots.sources import make
 from salvo.rules import own_seed
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot

@@ -13,15 +13,15 @@ from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import EVENING, SEAT
+from salvo.join.seat import Seat
+from salvo.join.session import Session
 from salvo.messages import EveningShown, LeagueMatch, LeagueStanding, SeatGiven, State
 from salvo.net.inbound import Inbound, TeamLink
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS
-from salvo.seal import Sealer
-from salvo.seat import Seat
-from salvo.session import Session
+from salvo.wire.seal import Sealer
 from salvo_lab.human.channel import Channel, Leave, PersonLeft
-from salvo_lab.human.contest import Person
+from salvo_lab.human.places.in_contest import Person
 from salvo_lab.human.sitting import Mode, Sitting
 
 BOOK = BOOKS["salvo"]

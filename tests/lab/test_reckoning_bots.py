@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import (
     BOOKS,
     SALVO,

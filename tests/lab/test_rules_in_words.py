@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from salvo.rules import BOOKS, SALVO, STANDARD, Ending, Repeats, RuleBook
-from salvo_lab.human.rules_in_words import rules_in_words
+from salvo_lab.human.language_model.rules_in_words import rules_in_words
 
 
 @pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from salvo.bots.player import Bot
+from salvo.bots.programs import linux
+from salvo.bots.programs.linux import is_single_threaded
 from salvo.errors import BotError
-from salvo.player import Bot
-from salvo.programs import linux
-from salvo.programs.linux import is_single_threaded
 from salvo.rules import BOOKS, SALVO, Starter
 from salvo.view import Shot, View
 from salvo_lab import arena

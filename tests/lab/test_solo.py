@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from salvo.bots.player import Bot
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
-from salvo.player import Bot
 from salvo.rules import BOOKS, XBS, RuleBook
 from salvo.view import Shot, View
 from salvo_lab.bots.hunter import Hunter

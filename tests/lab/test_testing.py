@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from salvo.bot_sources import load
-from salvo.player import Bot
-from salvo.plugins import BOTS, found
+from salvo.bots.player import Bot
+from salvo.bots.sources import load
 from salvo.rules import SALVO, RuleBook, generator
+from salvo.system.plugins import BOTS, found
 from salvo.view import Shot, View
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.bots.rude import Rude

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from salvo.bots.player import Bot
 from salvo.messages import SalvoResolved
-from salvo.player import Bot
 from salvo.view import View
 from salvo_lab import arena, time_limits
 from salvo_lab.bots.random_bot import RandomBot

@@ -15,7 +15,7 @@ import pytest
 
 from kit.pages import Read
 from kit.tournaments import BOTS, played, tournament
-from salvo.bot_sources import make
+from salvo.bots.sources import make
 from salvo.rules import own_seed
 from salvo_game.standings.points_and_ratings import points_of
 from salvo_lab import arena

@@ -22,12 +22,12 @@ from click.testing import CliRunner
 import salvo
 from kit.scripted_server import sent_in_a_turn
 from salvo import messages as m
-from salvo import plugins
-from salvo.adapter import Adapter, closing, made, replace
-from salvo.bot_sources import load, name_here
+from salvo.bots.adapter import Adapter, closing, made, replace
+from salvo.bots.sources import load, name_here
 from salvo.errors import BotError, Interruption
 from salvo.rules import ALTERNATE, SALVO, STREAK, Fleet, RuleBook, generator
 from salvo.rules.files import load_book
+from salvo.system import plugins
 from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.arena import Supervision

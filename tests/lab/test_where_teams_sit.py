@@ -15,9 +15,9 @@ import pytest
 from kit.command_line import run
 from kit.person_at_a_terminal import pond_file
 from kit.processes import started, without_settings
-from salvo.bot_sources import load
+from salvo.bots.programs.process import Program
+from salvo.bots.sources import load
 from salvo.errors import BotError
-from salvo.programs.process import Program
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 

@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from salvo.programs import linux
-from salvo.programs.keeper import how_it_ended
+from salvo.bots.programs import linux
+from salvo.bots.programs.keeper import how_it_ended
 from salvo_lab.programs import worker_process
 from salvo_lab.programs.worker_process import WorkerProcess, end_all
 

@@ -13,8 +13,8 @@ from kit.command_line import run
 from kit.documents import DOCS, blocks
 from kit.lengths import turns
 from salvo import messages as m
-from salvo import plugins
-from salvo.roles_and_rights import Role
+from salvo.system import plugins
+from salvo.wire.roles_and_rights import Role
 from salvo_lab.series.schedule import sizes_of_tables
 from salvo_league.evening_plan import Plan
 from salvo_league.league_file import LeagueError, load_league

@@ -14,7 +14,7 @@ from salvo_lab.series.lines import Drawn, LeagueResult, Plain
 from salvo_league.commands import league as command
 from salvo_league.league_file import CHANGE_SECONDS, League, load_league
 from salvo_league.league_state import LeagueState
-from salvo_server.game_lengths import duration, longest
+from salvo_server.spectators.game_lengths import duration, longest
 
 ACCOUNT = {"SALVO_TEAM": "desk", "SALVO_SECRET": "s"}
 CUP = League(name="cup", rounds=2, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1")

@@ -55,7 +55,7 @@ PARTS: Final = {
     ),
     "outages": Part(("server/salvo_server/core/outages.py",), ("tests/server/test_outages.py",)),
     "session": Part(
-        ("client_sdk/salvo/session/*.py",),
+        ("client_sdk/salvo/join/session/*.py",),
         tuple(f"tests/sdk/test_{name}.py" for name in ("session", "session_tables", "chatting", "contestant", "seats")),
     ),
     "recovery": Part(
@@ -140,7 +140,7 @@ PARTS: Final = {
         ),
     ),
     "witness": Part(
-        ("client_sdk/salvo/fairness/witness.py",),
+        ("client_sdk/salvo/join/fairness/witness.py",),
         (
             "tests/sdk/test_witness.py",
             "tests/whole/test_protocol.py::test_a_log_with_what_a_newer_server_added_is_not_taken_for_unfair",

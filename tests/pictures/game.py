@@ -7,7 +7,7 @@ from html import escape
 from string import ascii_uppercase
 from typing import Final
 
-from salvo.bot_sources import load
+from salvo.bots.sources import load
 from salvo.messages import SalvoResolved
 from salvo.view import Shot
 from salvo_lab import arena

@@ -19,7 +19,7 @@ from kit.browser import Browser, browser, until
 from kit.players import Announced, salvos
 from pictures.game import Film
 from pictures.tree import play, topic_tree
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
 from salvo_game.recordings import open_recordings

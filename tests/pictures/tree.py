@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from kit.players import Announced
-from salvo import client
 from salvo import messages as m
+from salvo.join import client
 from salvo.net.mqtt import Connection
 from salvo_lab.bots.hunter import Hunter
 from salvo_server.contest import Contest

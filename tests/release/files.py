@@ -18,7 +18,7 @@ from typing import Final
 from kit.ports import Port
 from kit.processes import without_settings
 from release.dist import ROOT
-from salvo.distribution import __version__
+from salvo.system.distribution import __version__
 
 _FOLDER: Final = ROOT / "tests" / "releases" / __version__.rpartition(".")[0]
 _TEAMS: Final = ("red", "blue")

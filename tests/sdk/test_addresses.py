@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from salvo.cli import cli
 from salvo.errors import ConnectionLost, SalvoError
+from salvo.join.seat import Seat
 from salvo.net.mqtt import BrokerUrl
-from salvo.seat import Seat
 from salvo_server.brokers.embedded.addresses import split_address
 
 COMMANDS = cli.list_commands(click.Context(cli))

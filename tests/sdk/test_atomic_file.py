@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kit.command_line import run
-from salvo.atomic_file import create_file, replace_file
+from salvo.system.atomic_file import create_file, replace_file
 
 
 @pytest.mark.parametrize(("mode", "has"), [(0o666, 0o644), (0o600, 0o600)])

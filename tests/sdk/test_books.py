@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from salvo import plugins
+from salvo.bots.player import Bot
 from salvo.errors import IllegalCommand
 from salvo.messages import GameWon, PlayerStats, SalvoResolved
-from salvo.player import Bot
 from salvo.rules import (
     BOOKS,
     SALVO,
@@ -37,6 +36,7 @@ from salvo.rules import (
     random_fleet,
 )
 from salvo.rules.starter import set_starter
+from salvo.system import plugins
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from salvo import bot_surroundings
-from salvo.bot_sources import load, make
+from salvo.bots import surroundings as bot_surroundings
+from salvo.bots.player import Bot
+from salvo.bots.sources import load, make
 from salvo.errors import BotError
-from salvo.player import Bot
 from salvo_lab import arena
 from salvo_lab.simulation import simulate
 

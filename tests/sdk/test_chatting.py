@@ -10,18 +10,18 @@ import pytest
 from kit.scripted_server import ScriptedServer
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import roles_and_rights
-from salvo.client import Contestant
+from salvo.bots.player import Bot
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import read_chat
 from salvo.codec.commands import Line
 from salvo.errors import BotError, WireError
-from salvo.events import Said
+from salvo.join.client import Contestant
+from salvo.join.events import Said
+from salvo.join.session import Session
 from salvo.messages import State
-from salvo.player import Bot
 from salvo.rules import SALVO, Fleet, RuleBook, generator
-from salvo.seal import Sealer
-from salvo.session import Session
+from salvo.wire import roles_and_rights
+from salvo.wire.seal import Sealer
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 

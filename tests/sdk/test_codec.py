@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from kit.proofs import SMALL, Played
 from salvo import messages as m
-from salvo import topics
 from salvo.codec import announcements as a
 from salvo.codec import commands as c
 from salvo.codec import header, log, log_reader, program_lines, recap, recap_writer, steps, transcript
@@ -23,6 +22,7 @@ from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
 from salvo.view import Shot
+from salvo.wire import topics
 
 FLEET = random_fleet(SALVO, generator(1)).placements
 PLACEMENT = Placement("carrier", 3, 2, Orientation.VERTICAL)

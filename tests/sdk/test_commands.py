@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from salvo import topics
 from salvo.codec.command_reader import (
     SealedParticipation,
     read_command,
@@ -14,6 +13,7 @@ from salvo.codec.command_writer import write_participation
 from salvo.codec.commands import MAX_SECRET_CHARACTERS, MAX_SHIP_SPELLING, ParticipationRequest, read_ship
 from salvo.errors import WireError
 from salvo.rules import SALVO
+from salvo.wire import topics
 from salvo_server.storage.identity import Identity
 
 JOINING = topics.parse("/game/request_participation")

@@ -12,16 +12,16 @@ import salvo
 from kit.scripted_server import sent_in_a_turn
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.errors import BotError, SalvoError
+from salvo.join.client import Contestant
+from salvo.join.session import Session
+from salvo.join.team import GOODBYE_SECONDS
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.rules import SALVO, XBS, RuleBook
-from salvo.seal import Sealer
-from salvo.session import Session
-from salvo.team import GOODBYE_SECONDS
 from salvo.view import Shot, View
+from salvo.wire.seal import Sealer
 from salvo_lab.bots.random_bot import RandomBot
 
 

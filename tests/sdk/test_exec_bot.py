@@ -20,13 +20,13 @@ import pytest
 
 from kit.processes import processes
 from kit.programs import needs
-from salvo.bot_sources import load, make, team_name
+from salvo.bots.player import Bot
+from salvo.bots.programs import exec_bot, process
+from salvo.bots.programs.exec_bot import ExecBot
+from salvo.bots.sources import load, make, team_name
 from salvo.codec.program_lines import TurnAsked
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
-from salvo.player import Bot
-from salvo.programs import exec_bot, process
-from salvo.programs.exec_bot import ExecBot
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
 from salvo.view import Feed, Shot, View
 from salvo_lab import arena

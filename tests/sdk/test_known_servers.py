@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import ImpostorError, SalvoError
-from salvo.fairness.known_servers import KnownServers
-from salvo.seal import fingerprint
+from salvo.join.fairness.known_servers import KnownServers
+from salvo.wire.seal import fingerprint
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 
@@ -69,7 +69,7 @@ def test_a_bot_plays_though_the_known_servers_file_cannot_be_written(
 _MEET_MANY = """
 import sys
 from pathlib import Path
-from salvo.fairness.known_servers import KnownServers
+from salvo.join.fairness.known_servers import KnownServers
 path, number, key = sys.argv[1:]
 print("ready", flush=True)
 sys.stdin.readline()

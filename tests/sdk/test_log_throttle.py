@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from salvo import log_throttle
 from salvo.cli.logs import begin_log
-from salvo.log_throttle import PAUSE_SECONDS, SELDOM
+from salvo.system import log_throttle
+from salvo.system.log_throttle import PAUSE_SECONDS, SELDOM
 
 
 @contextlib.contextmanager

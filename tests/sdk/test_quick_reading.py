@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from salvo import topics
 from salvo.codec.command_reader import SignedShot, read_command, read_shot
 from salvo.codec.strict_json import same_value
 from salvo.errors import WireError
 from salvo.messages import Fire
 from salvo.rules import SALVO
-from salvo.seal import make_blob
+from salvo.wire import topics
+from salvo.wire.seal import make_blob
 
 BLOB = make_blob(b"{}", bytes(32), bytes(16), bytes(24))
 

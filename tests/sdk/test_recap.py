@@ -15,7 +15,7 @@ from salvo.codec.recap_writer import MAX_RECAP_BYTES, write_recap
 from salvo.errors import WireError
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, Announce, Grid, RuleBook, ShipClass, generator, random_fleet
-from salvo.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
+from salvo.wire.seal import MAX_RECAP_BLOB_BYTES, Sealer, key_to_team, make_blob
 from salvo_game.referee import Referee
 
 NOW = 1_760_000_000_000

@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from paho.mqtt.matcher import MQTTMatcher
 
-from salvo import roles_and_rights, topics
 from salvo.errors import WireError
-from salvo.roles_and_rights import Action, Role
-from salvo.topics import Publisher, Reader
+from salvo.wire import roles_and_rights, topics
+from salvo.wire.roles_and_rights import Action, Role
+from salvo.wire.topics import Publisher, Reader
 
 NAMES = ("red", "blue", "Red", "red2")
 TABLES = ("", "final", "b")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.errors import IllegalCommand, WireError
@@ -36,6 +35,7 @@ from salvo.rules import fleet as drawing
 from salvo.rules.fleet import _drawn_mask
 from salvo.rules.game import Game
 from salvo.rules.starter import draw_fair_starter, draw_starter
+from salvo.wire import topics
 from salvo_lab.testing import draw
 
 H, V = Orientation.HORIZONTAL, Orientation.VERTICAL

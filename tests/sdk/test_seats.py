@@ -12,18 +12,18 @@ import pytest
 
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo.client import Contestant
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import SEAT
 from salvo.errors import ConnectionLost, ImpostorError
-from salvo.fairness.known_servers import KnownServers
+from salvo.join.client import Contestant
+from salvo.join.fairness.known_servers import KnownServers
+from salvo.join.seat import Seat
+from salvo.join.seated_team import LEAVING_SECONDS, LOST_SECONDS
+from salvo.join.session import Session
 from salvo.messages import SeatGiven, State
 from salvo.net.inbound import Inbound, TeamLink
 from salvo.rules import SALVO
-from salvo.seal import Sealer
-from salvo.seat import Seat
-from salvo.seated_team import LEAVING_SECONDS, LOST_SECONDS
-from salvo.session import Session
+from salvo.wire.seal import Sealer
 from salvo_lab.bots.random_bot import RandomBot
 
 Monkey = pytest.MonkeyPatch

@@ -11,12 +11,11 @@ import pytest
 
 from kit.scripted_server import ScriptedServer
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import ImpostorError, WireError
-from salvo.events import (
+from salvo.join.events import (
     FleetWanted,
     GameEnded,
     GameTakenUp,
@@ -28,11 +27,12 @@ from salvo.events import (
     ServerMet,
     Waits,
 )
+from salvo.join.session import Session
 from salvo.messages import State
 from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
-from salvo.seal import Sealer
-from salvo.session import Session
 from salvo.view import Shot
+from salvo.wire import topics
+from salvo.wire.seal import Sealer
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))

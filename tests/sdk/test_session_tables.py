@@ -14,12 +14,9 @@ from kit.scripted_server import ScriptedServer
 from salvo import messages as m
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import IllegalCommand
-from salvo.messages import State
-from salvo.rules import SALVO, generator, random_fleet
-from salvo.seal import Sealer
-from salvo.session import Session, following, joining, playing
-from salvo.session import placing as fleets
-from salvo.session.machine_states import (
+from salvo.join.session import Session, following, joining, playing
+from salvo.join.session import placing as fleets
+from salvo.join.session.machine_states import (
     JoiningEvent,
     JoiningState,
     PlacingEvent,
@@ -33,10 +30,13 @@ from salvo.session.machine_states import (
     TableEvent,
     TablePhase,
 )
-from salvo.session.state import Action
-from salvo.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
+from salvo.join.session.state import Action
+from salvo.join.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
+from salvo.messages import State
+from salvo.rules import SALVO, generator, random_fleet
 from salvo.state_machine import Machine, Transition
 from salvo.view import Shot
+from salvo.wire.seal import Sealer
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))

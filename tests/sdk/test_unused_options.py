@@ -10,7 +10,7 @@ import pytest
 from salvo.cli import cli, main
 from salvo.cli.checked import refuse_unused
 from salvo.errors import SalvoError
-from salvo.plugins import GATEWAYS, found
+from salvo.system.plugins import GATEWAYS, found
 from salvo_lab.commands.on_hosts import connected
 from salvo_server.settings import load_settings
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from salvo.bot_sources import load
+from salvo.bots.sources import load
+from salvo.bots.versions import contents_of, keep_content, pinned
 from salvo.errors import BotError
-from salvo.versions import contents_of, keep_content, pinned
 
 BOT = """\
 from pathlib import Path

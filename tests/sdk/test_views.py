@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from salvo.bots.player import Bot
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
-from salvo.player import Bot
 from salvo.rules import (
     SALVO,
     SMACKDOWN,

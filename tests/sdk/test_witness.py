@@ -15,8 +15,8 @@ from salvo import messages as m
 from salvo.codec.log import OF_BYTES, Entry, LogEnd, LogStep, Opening, Reveal, entry_digest, sign_entry, write_entry
 from salvo.codec.log_reader import read_entry, take_apart
 from salvo.errors import ImpostorError, UnfairGame, WireError
-from salvo.events import GameVerified, LogDoubted
-from salvo.fairness.witness import Witness
+from salvo.join.events import GameVerified, LogDoubted
+from salvo.join.fairness.witness import Witness
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.view import Shot
 from salvo_server.storage.identity import Identity

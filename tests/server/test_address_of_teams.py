@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from salvo_server.commands.teams import teams
-from salvo_server.local_servers import announced
+from salvo_server.operations.local_servers import announced
 from salvo_server.settings import ServerSettings
 
 _PRIVATE = "mqtt://127.0.0.1:1884"

@@ -9,7 +9,6 @@ import pytest
 
 from kit.deriver import Deriver
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.command_reader import (
     Sealed,
     SealedPlacement,
@@ -21,7 +20,8 @@ from salvo.codec.command_reader import (
 )
 from salvo.codec.command_writer import write_placement
 from salvo.rules import SALVO, Orientation, Placement
-from salvo.seal import Sealer, make_blob, parse_blob
+from salvo.wire import topics
+from salvo.wire.seal import Sealer, make_blob, parse_blob
 from salvo_game.rate_limit import Bucket
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
 from salvo_server.core.senders import Sender

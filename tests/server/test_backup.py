@@ -15,7 +15,7 @@ import pytest
 
 from kit import command_line
 from salvo_game.journal_interface import GameOpened, Progress
-from salvo_server.local_servers import announced
+from salvo_server.operations.local_servers import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.backup import MANIFEST, BackupError, read_backup
 from salvo_server.storage.identity import load_identity

@@ -15,7 +15,7 @@ import pytest
 
 from kit.raw import packet, publish_packet, subscribe_packet, text
 from kit.socketless import Hall, Line, run
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_server.brokers.embedded.limits import Access
 from salvo_server.brokers.embedded.packets import Message, with_length
 from salvo_server.brokers.embedded.peers import Peer

@@ -11,9 +11,9 @@ import pytest
 
 from kit import command_line
 from salvo.cli import output
-from salvo.roles_and_rights import Role
-from salvo_server.cards import Venue, cards_page
-from salvo_server.local_servers import announced
+from salvo.wire.roles_and_rights import Role
+from salvo_server.host.cards import Venue, cards_page
+from salvo_server.operations.local_servers import announced
 from salvo_server.settings import load_settings
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import Member, Roster

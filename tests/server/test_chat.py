@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from kit.services import serve
 from kit.stage import Stage
 from kit.unbrokered import Wire
-from salvo import chat_text, topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.command_reader import read_chat
 from salvo.codec.command_writer import write_chat, write_participation
 from salvo.codec.commands import Line
 from salvo.errors import WireError
+from salvo.wire import chat_text, topics
 from salvo_game.journal_interface import Batch, Journal
 
 

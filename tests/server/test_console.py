@@ -13,8 +13,8 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.published import read_published
 from salvo.messages import HostAction, Phase
 from salvo.rules import SALVO
-from salvo_server.console.evening import Evening, phase_line
-from salvo_server.console.page import ConsolePage
+from salvo_server.host.console.evening import Evening, phase_line
+from salvo_server.host.console.page import ConsolePage
 
 CUP = m.EveningShown(
     by="desk",

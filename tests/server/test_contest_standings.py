@@ -15,15 +15,15 @@ from kit.proofs import IDENTITY, entries_of
 from salvo import messages as m
 from salvo.codec.announcements import STANDINGS
 from salvo.codec.log import END, HEAD, MIDDLE, OF_BYTES, entry_digest
-from salvo.fairness.proof import PROOF
+from salvo.join.fairness.proof import PROOF
 from salvo.messages import Limits
 from salvo_game.journal_interface import Result, ResultAnnulled, when
 from salvo_game.log_verification import verify_file
 from salvo_game.standings.chronicle import EVENING_GAP_MS, Chronicle
 from salvo_game.standings.from_logs import read_logs
 from salvo_server.commands.serve_report import ServeReport
-from salvo_server.live_standings import CountedJournal, LiveStandings
 from salvo_server.service import Service
+from salvo_server.spectators.live_standings import CountedJournal, LiveStandings
 from salvo_server.storage.journal.database import DatabaseJournal
 from salvo_server.storage.transcript_folder import TranscriptFolder
 

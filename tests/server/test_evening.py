@@ -11,13 +11,13 @@ import pytest
 
 from kit.stage import Stage, secret
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import EVENING, LEAGUE, MAX_REPORT_BYTES
 from salvo.codec.command_writer import write_host
 from salvo.messages import HostAction, Phase, State
 from salvo.net.inbound import Inbound
-from salvo.roles_and_rights import Role
-from salvo.seal import Sealer
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.seal import Sealer
 from salvo_game.lobby import Lobby
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core.evening import SILENT_MS

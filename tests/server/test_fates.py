@@ -11,8 +11,8 @@ from kit.deriver import Deriver
 from salvo import messages as m
 from salvo.codec.command_reader import SignedShot, read_command, read_opened
 from salvo.rules import SALVO
-from salvo.seal import Sealer, make_blob, parse_blob
-from salvo.topics import parse
+from salvo.wire.seal import Sealer, make_blob, parse_blob
+from salvo.wire.topics import parse
 from salvo_game.journal_interface import Proof
 from salvo_game.rate_limit import REFUSALS
 from salvo_server.core import authenticator

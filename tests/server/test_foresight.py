@@ -7,12 +7,12 @@ import pytest
 from kit.deriver import Deriver
 from kit.services import serve
 from kit.unbrokered import Wire
-from salvo import topics
 from salvo.codec.command_reader import SealedPlacement, read_command
 from salvo.codec.command_writer import write_placement
-from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Orientation, Placement
-from salvo.seal import Sealer, derive_key, salt_of
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.seal import Sealer, derive_key, salt_of
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.senders import Sender
 from salvo_server.foresight import ForeseeingThreads

@@ -9,7 +9,7 @@ import pytest
 
 from kit.lengths import mixed_game, turns, turns_of_game
 from salvo.rules import BOOKS, SALVO
-from salvo_server.game_lengths import TURNS, TimeLeft, longest, time_left, turns_of
+from salvo_server.spectators.game_lengths import TURNS, TimeLeft, longest, time_left, turns_of
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from salvo.rules import SALVO, Fleet, Orientation, Placement
 from salvo_game.referee import Referee
 from salvo_game.table import Table
 from salvo_game.transcript import no_status
-from salvo_server.headlines import Headlines
+from salvo_server.spectators.headlines import Headlines
 
 FLEET = Fleet(SALVO, [Placement(ship.name, 1, row, Orientation.HORIZONTAL) for row, ship in enumerate(SALVO.fleet, 1)])
 CELLS = [FLEET.book.grid.xy(cell) for cell in FLEET.cells]

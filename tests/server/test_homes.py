@@ -11,9 +11,9 @@ from typing import Any, Final, NoReturn
 import pytest
 
 from kit.command_line import run
+from salvo.bots.versions import keep_content
 from salvo.errors import SalvoError
-from salvo.fairness.known_servers import KnownServers
-from salvo.versions import keep_content
+from salvo.join.fairness.known_servers import KnownServers
 from salvo_server.contest import open_identity, open_journal
 from salvo_server.settings import ServerSettings, roster_path
 from salvo_server.storage.identity import load_identity

@@ -15,11 +15,11 @@ from kit.proofs import IDENTITY, verify
 from kit.recovery import SEALERS, LoggedWorld, state
 from kit.stage import Stage, secret
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.command_writer import write_host
 from salvo.messages import Limits, State
-from salvo.roles_and_rights import Role
-from salvo.seal import Sealer, derive_key
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.seal import Sealer, derive_key
 from salvo_game.journal_interface import SavedGame
 from salvo_game.log import proof_lines
 from salvo_game.transcript import check, execute, read_transcript, repeat_game

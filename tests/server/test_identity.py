@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.seal import fingerprint
+from salvo.wire.seal import fingerprint
 from salvo_server.storage.identity import IdentityError, load_identity
 
 

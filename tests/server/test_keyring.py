@@ -7,7 +7,7 @@ import pytest
 from kit.deriver import Deriver
 from kit.stage import TEAMS, Stage
 from salvo import messages as m
-from salvo.seal import derive_key, key_to_team, make_blob, open_blob, parse_blob
+from salvo.wire.seal import derive_key, key_to_team, make_blob, open_blob, parse_blob
 from salvo_server.core.keyring import MAX_DERIVED, MAX_SALTS, KeyOwner, Keyring, KeyWorker
 from salvo_server.core.recaps import Recaps
 

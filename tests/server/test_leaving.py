@@ -14,13 +14,13 @@ from kit.services import serve
 from kit.stage import TEAMS, Stage, fleet, secret
 from kit.unbrokered import Wire
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.command_writer import write_leave, write_participation, write_placement
 from salvo.codec.log_reader import Fault
-from salvo.fairness.proof import write_sent
+from salvo.join.fairness.proof import write_sent
 from salvo.messages import State
-from salvo.roles_and_rights import Role
-from salvo.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.seal import Sealer, derive_key, key_to_team, open_blob, parse_blob
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.recaps import Recaps
 from salvo_server.service import Service

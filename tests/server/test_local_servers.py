@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from salvo_server.local_servers import announced, running_servers
+from salvo_server.operations.local_servers import announced, running_servers
 from salvo_server.settings import ServerSettings
 
 

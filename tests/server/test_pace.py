@@ -16,7 +16,7 @@ from salvo.codec.commands import HOST, check_host
 from salvo.messages import Limits
 from salvo.rules import SMACKDOWN
 from salvo_game.referee import Referee
-from salvo_server.hosting import read_argument
+from salvo_server.host.hosting import read_argument
 from salvo_server.service import Service
 from salvo_server.settings import load_settings
 

@@ -11,7 +11,7 @@ import pytest
 from salvo import Bot
 from salvo import messages as m
 from salvo.codec.header import write_header
-from salvo.fairness.proof import PROOF
+from salvo.join.fairness.proof import PROOF
 from salvo_display.replay import Replay
 from salvo_game.journal_interface import (
     GameConcluded,

@@ -19,7 +19,7 @@ from salvo.codec.steps import read_input, write_input
 from salvo.errors import SalvoError
 from salvo.messages import State
 from salvo.rules import Orientation, Placement
-from salvo.seal import Sealer
+from salvo.wire.seal import Sealer
 from salvo_game.journal_interface import Batch, Journal, JournalError, JournalUnavailable, JournalWrapper
 from salvo_server.service import JOURNAL_RETRY_MS
 

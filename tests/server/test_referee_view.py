@@ -10,9 +10,9 @@ from kit.golden_games import ALICE, BOB
 from kit.referee_room import TOPIC, TURN_MS, Room
 from salvo import messages as m
 from salvo.codec.announcements import Publication
-from salvo.roles_and_rights import Role
 from salvo.rules import SALVO, Fleet, generator, random_fleet
-from salvo_server.referee_view import RefereeViews
+from salvo.wire.roles_and_rights import Role
+from salvo_server.spectators.referee_view import RefereeViews
 from salvo_server.storage.register import Account, Register
 
 

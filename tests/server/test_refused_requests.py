@@ -11,8 +11,8 @@ from salvo import messages as m
 from salvo.codec.command_writer import write_shot
 from salvo.messages import Limits
 from salvo.net.inbound import Inbound
-from salvo.roles_and_rights import Role
-from salvo.seal import Sealer
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.seal import Sealer
 from salvo_game.rate_limit import REFUSALS
 from salvo_server.core import authenticator
 from salvo_server.storage.register import Account, Register

@@ -11,10 +11,10 @@ import pytest
 
 from kit.stage import Stage, secret
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.command_writer import write_participation, write_shot
 from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
+from salvo.wire import topics
 from salvo_game.referee import Referee
 from salvo_game.transitions import Event, event_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from salvo.errors import WireError
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.roster import SCREENS, Roster, RosterEntry, RosterError, has_begun
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit import command_line
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.roster import SCREENS, Roster, RosterEntry
 from salvo_server.storage.roster_csv import read_entries
 

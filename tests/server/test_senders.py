@@ -7,10 +7,10 @@ import json
 import pytest
 
 from kit.stage import TEAMS, Stage, secret
-from salvo import topics
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
-from salvo.roles_and_rights import Role
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
 from salvo_server.core.senders import Sender, Senders
 from salvo_server.storage.register import Account, Register
 

@@ -9,8 +9,8 @@ import pytest
 
 from kit.services import serve
 from kit.unbrokered import Wire
-from salvo import topics
 from salvo.net.inbound import Inbound
+from salvo.wire import topics
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.retained_sync import ECHO_MS
 from salvo_server.service import MORE_RETAINED_COMMANDS_MS, RETAINED_COMMANDS_MS, Service

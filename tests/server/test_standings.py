@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from kit.results import HOUR, NOON, result
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import MAX_ANNOUNCEMENT_BYTES, STANDINGS, Publication
+from salvo.wire import topics
 from salvo_game.journal_interface import (
     Batch,
     GameConcluded,
@@ -22,7 +22,7 @@ from salvo_game.journal_interface import (
     ResultAnnulled,
 )
 from salvo_game.standings.chronicle import MOST_ROWS, MOST_UNCOUNTED, Chronicle
-from salvo_server.live_standings import CountedJournal, LiveStandings
+from salvo_server.spectators.live_standings import CountedJournal, LiveStandings
 
 TOPIC = "/game/standings"
 

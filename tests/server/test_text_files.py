@@ -18,11 +18,11 @@ import salvo
 from kit.proofs import SMALL, Played
 from salvo.cli import main
 from salvo.errors import SalvoError
-from salvo.fairness.known_servers import KnownServers
-from salvo.fairness.proof import Proof
-from salvo.roles_and_rights import Role
+from salvo.join.fairness.known_servers import KnownServers
+from salvo.join.fairness.proof import Proof
 from salvo.rules.files import load_book
-from salvo.text_files import read_secret, trim_variables, without_gaps
+from salvo.system.text_files import read_secret, trim_variables, without_gaps
+from salvo.wire.roles_and_rights import Role
 from salvo_display.replay import Replay
 from salvo_game.log_verification import verify_file
 from salvo_game.recordings import open_recordings

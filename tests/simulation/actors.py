@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 from kit.services import serve
 from salvo import messages as m
-from salvo.bot_sources import load
-from salvo.client import Contestant
+from salvo.bots.player import Answer, Bot
+from salvo.bots.sources import load
 from salvo.codec.command_writer import write_host
-from salvo.events import Event, GameEnded, Refused
+from salvo.join.client import Contestant
+from salvo.join.events import Event, GameEnded, Refused
+from salvo.join.session import Session
 from salvo.net.inbound import Inbound
-from salvo.player import Answer, Bot
 from salvo.rules import RuleBook
-from salvo.seal import NONCE_BYTES, Sealer, make_blob
-from salvo.session import Session
 from salvo.view import View
+from salvo.wire.seal import NONCE_BYTES, Sealer, make_blob
 from salvo_game.referee import Referee
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
 from salvo_server.core.server_status import last_will

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from salvo.net.inbound import Inbound
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits

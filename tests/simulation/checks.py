@@ -13,11 +13,10 @@ from salvo.codec.announcements import RESULT
 from salvo.codec.header import Header
 from salvo.codec.log import OF_BYTES, Opening, entry_digest
 from salvo.codec.log_reader import LogChain, read_entry, take_apart
+from salvo.join.session import Session
 from salvo.messages import State
 from salvo.rules import Announce, Order, Sinkings
 from salvo.rules.game import Game
-from salvo.session import Session
-from salvo.table_step import Step
 from salvo.view import Shot, View
 from salvo_game.journal_interface import Result, result_of, when
 from salvo_game.log import GameLog, game_secret
@@ -25,6 +24,7 @@ from salvo_game.log_verification import verify_lines
 from salvo_game.match import Player
 from salvo_game.recovery import execute_step, open_table
 from salvo_game.referee import Referee
+from salvo_game.table_step import Step
 from salvo_server.storage.identity import Identity
 from simulation.disk import every_game
 from simulation.world import Broken

@@ -16,12 +16,12 @@ from random import Random
 from nacl.public import Box, PrivateKey, PublicKey
 
 import salvo.codec.command_writer
-import salvo.seal
-import salvo.session.returning
+import salvo.join.session.returning
+import salvo.wire.seal
 import salvo_server.core.keyring
-from salvo.seal import PADDING_BYTES, SALT_BYTES
+from salvo.wire.seal import PADDING_BYTES, SALT_BYTES
 
-_derive = salvo.seal.derive_key
+_derive = salvo.wire.seal.derive_key
 #: How many salts a process draws from: more than a gate keeps of a team, so that some are always new to it.
 STOCK = 18
 
@@ -39,7 +39,7 @@ def derive_key(secret: str, salt: bytes) -> bytes:
 
 
 #: Where the real function is asked for.
-DERIVING = (salvo.seal, salvo.session.returning, salvo_server.core.keyring)
+DERIVING = (salvo.wire.seal, salvo.join.session.returning, salvo_server.core.keyring)
 
 
 def seal_for_server(plaintext: bytes, sealing_key: bytes) -> bytes:

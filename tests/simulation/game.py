@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 from salvo.errors import SalvoError
 from salvo.messages import Draw, Limits, State
-from salvo.roles_and_rights import Role
 from salvo.rules import BOOKS, SALVO, Grid, RuleBook, ShipClass
+from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.register import Account, Register
 from simulation import checks, faults, settings, sharing
 from simulation.actors import Desk, Observer, Server, Setup, SpecTeam, Team

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import salvo.codec.log_reader
-import salvo.session.session
+import salvo.join.session.session
 import salvo_game.log_verification.reading
 import salvo_game.log_verification.reexecute
 from simulation import checks
@@ -47,7 +47,7 @@ SIGNED = Shared("read_signed", salvo.codec.log_reader, salvo_game.log_verificati
 ENTRIES = Shared("read_entry", salvo.codec.log_reader, checks)
 HIDDEN = Shared("read_hidden", salvo.codec.log_reader, salvo_game.log_verification.reexecute)
 BLINDED = Shared("blind", salvo.codec.log_reader)
-ANNOUNCEMENTS = Shared("read_announcement", salvo.session.session)
+ANNOUNCEMENTS = Shared("read_announcement", salvo.join.session.session)
 ALL = (SIGNED, ENTRIES, HIDDEN, BLINDED, ANNOUNCEMENTS)
 
 

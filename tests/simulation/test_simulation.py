@@ -12,11 +12,11 @@ from salvo import messages as m
 from salvo.codec.announcements import Publication
 from salvo.codec.command_writer import write_shot
 from salvo.codec.header import read_header
-from salvo.fairness.witness import Witness
-from salvo.session import Session, playing
-from salvo.session.machine_states import JoiningEvent, PlayingEvent
-from salvo.session.state import SessionState
-from salvo.session.tables import JOINING, PLAYING
+from salvo.join.fairness.witness import Witness
+from salvo.join.session import Session, playing
+from salvo.join.session.machine_states import JoiningEvent, PlayingEvent
+from salvo.join.session.state import SessionState
+from salvo.join.session.tables import JOINING, PLAYING
 from salvo.view import Feed, Shot, View
 from salvo_game.game_states import Turn
 from salvo_game.journal_interface import Batch, SavedGame, StepTaken
@@ -302,12 +302,12 @@ def _fire_again_with_the_same_bytes(patch: pytest.MonkeyPatch) -> None:
 
 def _never_ask_again_to_take_part(patch: pytest.MonkeyPatch) -> None:
     transitions = [transition for transition in JOINING if transition.event is not JoiningEvent.NO_ANSWER]
-    patch.setattr("salvo.session.tables.JOINING", transitions)
+    patch.setattr("salvo.join.session.tables.JOINING", transitions)
 
 
 def _never_send_a_salvo_again(patch: pytest.MonkeyPatch) -> None:
     transitions = [transition for transition in PLAYING if transition.event is not PlayingEvent.NO_RESULT]
-    patch.setattr("salvo.session.tables.PLAYING", transitions)
+    patch.setattr("salvo.join.session.tables.PLAYING", transitions)
 
 
 def _take_a_repeated_shot_for_another_one(patch: pytest.MonkeyPatch) -> None:

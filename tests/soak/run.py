@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from chaos.league import SALVO, LeagueStage
 from chaos.run import Process, work_folder
 from kit.waiting import until
-from salvo.atomic_file import replace_file
 from salvo.net.mqtt import Connection
+from salvo.system.atomic_file import replace_file
 from salvo_server.storage.journal.database import DatabaseReader
 from soak.plot import Lines, plot
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from salvo.atomic_file import replace_file
 from salvo.cli import main
+from salvo.system.atomic_file import replace_file
 from salvo_server.core.play import Play, Timers
 from salvo_server.service import Service
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from random import Random
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import Limits, State
 from salvo.rules import BOOKS, Grid, Order, RuleBook, ShipClass, Sinkings
+from salvo.wire import topics
 from salvo_game.referee import Referee
 from salvo_game.table import Table
 from salvo_game.transcript import no_status

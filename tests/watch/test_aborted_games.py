@@ -12,9 +12,9 @@ from kit.golden_games import ALICE, BOB
 from kit.proofs import SMALL, Played, entries_of, verify
 from kit.referee_room import TOPIC, Room
 from salvo import messages as m
-from salvo import topics
 from salvo.cli import cli
 from salvo.codec.announcement_reader import read_announcement
+from salvo.wire import topics
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page

@@ -17,9 +17,9 @@ from kit.patches import Patch
 from kit.twin_games import draw_plan, play, read_by
 from kit.unconnected_front import Front
 from kit.web_front import WebFront, in_this_process
-from salvo import topics
 from salvo.messages import State
-from salvo.roles_and_rights import Role
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
 from salvo_display.replay import Replay
 from salvo_game.recordings import Recording, open_recordings
 from salvo_watch.archive import Archive

@@ -15,22 +15,22 @@ import pytest
 
 from kit.scripted_server import ScriptedServer
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
-from salvo.events import GameTakenUp
+from salvo.join.events import GameTakenUp
+from salvo.join.session import Session
 from salvo.messages import Draw, Limits, State
 from salvo.rules import BOOKS, Announce, Ending, Fleet, Repeats, RuleBook, Sinkings, generator
-from salvo.seal import Sealer
-from salvo.session import Session
-from salvo.table_step import Step
 from salvo.view import Shot, View
+from salvo.wire import topics
+from salvo.wire.seal import Sealer
 from salvo_game.referee import Referee
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_game.transcript import no_status
-from salvo_server.referee_view import RefereeViews
+from salvo_server.spectators.referee_view import RefereeViews
 
 SEALER = Sealer("secret", bytes(16))
 _A = TypeVar("_A")

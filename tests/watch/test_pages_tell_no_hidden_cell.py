@@ -10,7 +10,7 @@ import pytest
 from kit.twin_games import draw_pair, play, read_by
 from kit.unconnected_front import Front
 from salvo.codec.log import HEAD
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_watch.web import app as web
 from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.relay import Page, json_of

@@ -12,8 +12,8 @@ from salvo import messages as m
 from salvo.badges import Badges
 from salvo.messages import State
 from salvo.table_state import TableState
-from salvo_server.console.evening import HostedTable
-from salvo_server.game_lengths import time_left_at
+from salvo_server.host.console.evening import HostedTable
+from salvo_server.spectators.game_lengths import time_left_at
 from salvo_watch.web.tables import Arrived, Table
 
 TURN_MS = 12_000

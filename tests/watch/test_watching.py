@@ -6,11 +6,12 @@ import pytest
 from rich.console import Console
 
 from salvo import messages as m
-from salvo import roles_and_rights, table_state
+from salvo import table_state
 from salvo.codec.announcement_writer import write_announcement
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl
+from salvo.wire import roles_and_rights
 from salvo_server.screen_users import watching_account
 from salvo_watch import live_views
 from salvo_watch.live_views import Watcher

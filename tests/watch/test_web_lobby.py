@@ -9,13 +9,13 @@ import pytest
 
 from kit.unconnected_front import Front
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.messages import HostAction, Limits
 from salvo.rules import SALVO
-from salvo.table_step import Step
+from salvo.wire import topics
 from salvo_game.referee import Referee
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 
 NAMES = [f"team{number}" for number in range(8)]
 

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.messages import State
 from salvo.rules import RuleBook, Sinkings
 from salvo.table_state import NewConnection
+from salvo.wire import topics
 from salvo_game.referee import Referee
-from salvo_server.referee_view import RefereeViews
+from salvo_server.spectators.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
 from salvo_watch.web.tables import Arrived, Table
 from watch.any_messages import SHIPS, SMALL_BOOKS, Contest

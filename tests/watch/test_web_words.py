@@ -12,7 +12,7 @@ from salvo.rules import SALVO
 from salvo_display.replay import REFEREE, Replay, news_for
 from salvo_game.recordings import open_recordings
 from salvo_lab.commands.play import play
-from salvo_server.referee_view import Charts, snapshot
+from salvo_server.spectators.referee_view import Charts, snapshot
 from salvo_watch.web.chances import Race, chances
 from salvo_watch.web.commentary import Salvo, Standing, moments
 

@@ -12,10 +12,10 @@ import pytest
 from kit.proofs import SMALL, Played
 from salvo import messages as m
 from salvo.messages import Fate
-from salvo.table_step import Step
 from salvo_display import replay_text
 from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import html_page
+from salvo_game.table_step import Step
 from salvo_server.commands.serve_report import ServeReport
 from salvo_watch.live_views import Watcher
 from salvo_watch.web.tables import Table

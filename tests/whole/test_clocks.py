@@ -18,8 +18,8 @@ _BEGINS = "where a clock begins that then never jumps"
 READERS = {
     "client_sdk/salvo/cli/logs.py": _LOGGED,
     "client_sdk/salvo/cli/service_output.py": _LOGGED,
-    "client_sdk/salvo/programs/exec_bot.py": _AGE,
-    "client_sdk/salvo/versions.py": _AGE,
+    "client_sdk/salvo/bots/programs/exec_bot.py": _AGE,
+    "client_sdk/salvo/bots/versions.py": _AGE,
     "client_sdk/salvo_lab/tournament/folder.py": "whether a file is being written: it is looked at twice if it is new",
     "server/salvo_audit/check/table.py": "the time that is sent to a client under test",
     "server/salvo_audit/commands/check.py": "the day of a report",

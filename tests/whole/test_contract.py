@@ -19,16 +19,16 @@ from google.protobuf.message import Message
 
 from kit.schema import Pair, of_the_class, of_the_schema, schema_type
 from salvo import messages as m
-from salvo import topics
 from salvo.codec import announcements, commands, recap, rules
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.recap_reader import read_recap
 from salvo.codec.recap_writer import write_recap
 from salvo.errors import CODES
-from salvo.json_shape import Fields, members_of
 from salvo.rules import BOOKS, SALVO, generator, random_fleet
 from salvo.v1 import announcements_pb2, commands_pb2
+from salvo.wire import topics
+from salvo.wire.json_shape import Fields, members_of
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "proto" / "README.md").read_text()

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 import salvo
 from kit import command_line
 from salvo.cli import cli
-from salvo.distribution import __version__
+from salvo.system.distribution import __version__
 from salvo_server.commands.serve import serve
 from salvo_server.settings import ServerSettings, load_settings
 

@@ -13,7 +13,8 @@ import click
 import pytest
 
 from kit.documents import DOCS, GUIDES, README, ROOT, prose
-from salvo import table_places, versions
+from salvo import table_places
+from salvo.bots import versions
 from salvo.cli import cli
 from salvo.messages import Limits
 from salvo.rules.books import BOOKS

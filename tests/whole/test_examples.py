@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from salvo.bot_sources import load
-from salvo.player import Bot
+from salvo.bots.player import Bot
+from salvo.bots.sources import load
 from salvo.view import View
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter

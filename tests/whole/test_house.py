@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.distribution import PACKAGES
+from salvo.system.distribution import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()

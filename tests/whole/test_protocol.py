@@ -11,17 +11,17 @@ import pytest
 from kit.documents import ROOT
 from kit.signed_games import IDENTITY, play
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.log import sign_entry
 from salvo.errors import ProtocolError, UnfairGame, WireError
-from salvo.events import FleetWanted, SalvoWanted
-from salvo.fairness.witness import Witness
+from salvo.join.events import FleetWanted, SalvoWanted
+from salvo.join.fairness.witness import Witness
+from salvo.join.session import Session
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
-from salvo.seal import Sealer
-from salvo.session import Session
+from salvo.wire import topics
+from salvo.wire.seal import Sealer
 from salvo_server.storage.identity import Identity
 
 NEWER = m.Protocol(m.PROTOCOL.major, m.PROTOCOL.minor + 1)

@@ -19,16 +19,16 @@ from typing import Any
 
 import click
 
-from salvo import plugins
 from salvo.cli import service_output
 from salvo.cli.checked import Suggesting
 from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
-from salvo.distribution import HOME, PACKAGES, __version__
 from salvo.errors import SalvoError
-from salvo.interruption import end_as_by_ctrl_c, exit_code
-from salvo.streams import escape_unprintable, let_go_of_terminal, open_closed, until_unread
-from salvo.text_files import trim_variables
+from salvo.system import plugins
+from salvo.system.distribution import HOME, PACKAGES, __version__
+from salvo.system.interruption import end_as_by_ctrl_c, exit_code
+from salvo.system.streams import escape_unprintable, let_go_of_terminal, open_closed, until_unread
+from salvo.system.text_files import trim_variables
 
 #: Codes of what was typed, or written into a file of settings.
 _WRONG_USAGE = frozenset(

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo.log_throttle import LogThrottle
+from salvo.system.log_throttle import LogThrottle
 
 #: The setting's variable, which the programs beside a server get from it, and which every command understands.
 VARIABLE: Final = "SALVO_LOG_FORMAT"

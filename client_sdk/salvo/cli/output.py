@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
-from salvo.atomic_file import replace_file
 from salvo.errors import SalvoError
-from salvo.text_files import read_secret, without_gaps
-from salvo.topics import check_name
+from salvo.system.atomic_file import replace_file
+from salvo.system.text_files import read_secret, without_gaps
+from salvo.wire.topics import check_name
 
 if TYPE_CHECKING:
     from salvo.net.mqtt import BrokerUrl

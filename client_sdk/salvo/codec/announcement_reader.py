@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
-from salvo.chat_text import check_text
 from salvo.codec import announcements as body
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import check_playable
 from salvo.codec.strict_json import read_text
 from salvo.errors import ProtocolError, WireError, printable
-from salvo.json_shape import Strict
-from salvo.topics import Address, Topic, check_name
+from salvo.wire import topics
+from salvo.wire.chat_text import check_text
+from salvo.wire.json_shape import Strict
+from salvo.wire.topics import Address, Topic, check_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec import announcements as body
 from salvo.codec.announcements import Publication
-from salvo.topics import Topic
+from salvo.wire import topics
+from salvo.wire.topics import Topic
 
 
 def write_announcement(announcement: m.Announcement, table: str = "") -> list[Publication]:

@@ -12,8 +12,8 @@ from salvo import messages as m
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules
 from salvo.errors import SealError
-from salvo.json_shape import UNLESS_EMPTY, Count, Strict, Via, unless
-from salvo.seal import seal_for_server
+from salvo.wire.json_shape import UNLESS_EMPTY, Count, Strict, Via, unless
+from salvo.wire.seal import seal_for_server
 
 #: More than for commands: the rules of a large fleet and the recap of a long game need it.
 MAX_ANNOUNCEMENT_BYTES: Final = 64 * 1024

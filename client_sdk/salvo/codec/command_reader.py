@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from salvo import messages as m
-from salvo import topics
-from salvo.chat_text import clean_text
 from salvo.codec import commands
 from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host, read_envelope, read_ship
 from salvo.codec.log import message_digest
 from salvo.codec.strict_json import parse_json, read_text, same_value
 from salvo.errors import WireError
 from salvo.rules import RuleBook
-from salvo.seal import Blob, parse_blob, read_base64
-from salvo.topics import Address
+from salvo.wire import topics
+from salvo.wire.chat_text import clean_text
+from salvo.wire.seal import Blob, parse_blob, read_base64
+from salvo.wire.topics import Address
 
 #: First bytes of base64. The empty text is not among them: it is not a request at all.
 _BASE64: Final = frozenset(bytes([letter]) for letter in f"{string.ascii_letters}{string.digits}+/".encode())

@@ -7,12 +7,12 @@ import json
 from typing import TypeVar
 
 from salvo import messages as m
-from salvo.chat_text import clean_text
 from salvo.codec import commands as body
 from salvo.codec.commands import Line, ParticipationRequest, ResendRequest, check_host
 from salvo.codec.json_codec import Codec
 from salvo.rules import Placement
-from salvo.seal import Sealer, seal_for_server
+from salvo.wire.chat_text import clean_text
+from salvo.wire.seal import Sealer, seal_for_server
 
 _T = TypeVar("_T")
 

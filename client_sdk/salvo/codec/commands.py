@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final
 
 from salvo import messages as m
-from salvo.chat_text import clean_text
 from salvo.codec.json_codec import Codec
 from salvo.codec.strict_json import parse_json
-from salvo.coordinates import read_row
 from salvo.errors import WireError
-from salvo.json_shape import UNLESS_EMPTY, Bounds, Strict
 from salvo.rules import RuleBook
-from salvo.topics import check_name
+from salvo.wire.chat_text import clean_text
+from salvo.wire.coordinates import read_row
+from salvo.wire.json_shape import UNLESS_EMPTY, Bounds, Strict
+from salvo.wire.topics import check_name
 
 #: SALVO-JOIN-3. Long enough for any passphrase; argon2 takes the same time for all of them.
 MAX_SECRET_CHARACTERS: Final = 256

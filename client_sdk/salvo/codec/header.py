@@ -11,7 +11,7 @@ from salvo.codec.rules import Rules
 from salvo.codec.steps import MAX_LINE_BYTES, MAX_LINE_DEPTH, line_codec
 from salvo.codec.strict_json import parse_json, same_value
 from salvo.errors import WireError
-from salvo.json_shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, Strict, is_hexadecimal
+from salvo.wire.json_shape import REQUIRED, Bounds, Composed, Count, Fields, Inline, Strict, is_hexadecimal
 
 #: The version of the format; readers accept this one and every earlier one (SALVO-FILE-2).
 TRANSCRIPT_VERSION: Final = 1

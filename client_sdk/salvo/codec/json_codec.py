@@ -1,4 +1,4 @@
-"""The one reader and the one writer of JSON: both follow from a message's class (:mod:`salvo.json_shape`).
+"""The one reader and the one writer of JSON: both follow from a message's class (:mod:`salvo.wire.json_shape`).
 
 :func:`~salvo.codec.strict_json.parse_json` refuses what pydantic would accept, above all duplicate keys; pydantic's own
 parser then builds the value. Output is ASCII: recorded games and signed logs are compared byte by byte.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 
 from salvo.codec.strict_json import MAX_JSON_DEPTH, MAX_PAYLOAD_BYTES, parse_json
 from salvo.errors import WireError
-from salvo.json_shape import Fields, Strict, members_of
+from salvo.wire.json_shape import Fields, Strict, members_of
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

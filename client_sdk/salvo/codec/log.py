@@ -20,7 +20,18 @@ from salvo import messages as m
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules
 from salvo.codec.steps import ANNOUNCEMENTS, INPUTS
-from salvo.json_shape import REQUIRED, UNLESS_EMPTY, Base64, Bounds, Composed, Count, Hexadecimal, Inline, OneOf, Strict
+from salvo.wire.json_shape import (
+    REQUIRED,
+    UNLESS_EMPTY,
+    Base64,
+    Bounds,
+    Composed,
+    Count,
+    Hexadecimal,
+    Inline,
+    OneOf,
+    Strict,
+)
 
 #: The version of the format (SALVO-LOG-3).
 LOG_VERSION: Final = 1

@@ -12,14 +12,14 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from salvo import messages as m
-from salvo import seal
 from salvo.codec import log as form
 from salvo.codec.json_codec import Codec
 from salvo.codec.log import Entry, Opening, Reveal, blind, entry_digest, seed_commitment
 from salvo.codec.steps import INPUTS
 from salvo.codec.strict_json import parse_json
 from salvo.errors import SalvoError, SealError, WireError
-from salvo.json_shape import Base64, Composed, Inline, OneOf
+from salvo.wire import seal
+from salvo.wire.json_shape import Base64, Composed, Inline, OneOf
 
 #: Length of what surrounds an entry's text in a payload (SALVO-LOG-1).
 HEAD_BYTES: Final = 9

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from salvo import messages as m
-from salvo.chat_text import MAX_TEXT_LENGTH
 from salvo.codec.commands import read_ship
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Book
 from salvo.codec.strict_json import parse_json
 from salvo.errors import WireError
-from salvo.json_shape import UNLESS_EMPTY, Bounds, Composed, Count, Fields, Inline, Keyed, Strict, Via
 from salvo.rules import Fleet, Placement, RuleBook
 from salvo.view import Shot
+from salvo.wire.chat_text import MAX_TEXT_LENGTH
+from salvo.wire.json_shape import UNLESS_EMPTY, Bounds, Composed, Count, Fields, Inline, Keyed, Strict, Via
 
 #: The version of the protocol (SALVO-EXEC-2).
 PROTOCOL: Final = 1

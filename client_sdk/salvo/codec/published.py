@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import WireError
-from salvo.topics import Address
+from salvo.wire import topics
+from salvo.wire.topics import Address
 
 
 def read_published(topic: str, payload: bytes) -> tuple[Address, m.Announcement | None] | None:

@@ -12,10 +12,10 @@ from typing import Annotated, Final
 
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
-from salvo.json_shape import Bounds, Flat, Strict, Via
 from salvo.rules import Placement
 from salvo.rules.board import MAX_SIDE
-from salvo.seal import MAX_RECAP_BLOB_BYTES
+from salvo.wire.json_shape import Bounds, Flat, Strict, Via
+from salvo.wire.seal import MAX_RECAP_BLOB_BYTES
 
 #: Four cells per hexadecimal digit, on the largest board.
 _MAX_DIGITS: Final = MAX_SIDE * MAX_SIDE // 4

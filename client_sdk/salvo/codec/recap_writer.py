@@ -9,7 +9,7 @@ from typing import Final
 from salvo import messages as m
 from salvo.codec.recap import RECAP, RecapBefore, RecapBody
 from salvo.rules import Grid
-from salvo.seal import MAX_RECAP_BLOB_BYTES, NONCE_BYTES, PADDING_BYTES, SALT_BYTES, TAG_BYTES
+from salvo.wire.seal import MAX_RECAP_BLOB_BYTES, NONCE_BYTES, PADDING_BYTES, SALT_BYTES, TAG_BYTES
 
 #: The longest text of a recap: padded, it makes a blob of exactly the largest size.
 MAX_RECAP_BYTES: Final = (MAX_RECAP_BLOB_BYTES - SALT_BYTES - NONCE_BYTES - TAG_BYTES) // PADDING_BYTES * PADDING_BYTES

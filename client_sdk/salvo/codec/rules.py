@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final
 
 from salvo import messages as m
 from salvo.errors import WireError
-from salvo.json_shape import UNLESS_EMPTY, Count, Strict, Via, unless
 from salvo.rules import (
     Announce,
     Ending,
@@ -24,6 +23,7 @@ from salvo.rules import (
     check_room,
     generator,
 )
+from salvo.wire.json_shape import UNLESS_EMPTY, Count, Strict, Via, unless
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
 from salvo.codec.rules import Rules
-from salvo.json_shape import OneOf
+from salvo.wire.json_shape import OneOf
 
 #: The last salvo of a game with 64 players and its statistics are the longest line.
 MAX_LINE_BYTES: Final = 64 * 1024

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from salvo import messages as m
 from salvo.codec.json_codec import Codec
 from salvo.codec.steps import INPUTS, PublicLine, line_codec, public_announcements
-from salvo.json_shape import Composed, Count, Inline, OneOf, Strict
+from salvo.wire.json_shape import Composed, Count, Inline, OneOf, Strict
 
 _END_BEGINS: Final = re.compile(r'\s*{\s*"end"')
 

@@ -11,22 +11,22 @@ from typing import Any, Final
 
 import click
 
-from salvo import plugins
-from salvo.adapter import closing
-from salvo.bot_sources import make, team_name
+from salvo.bots.adapter import closing
+from salvo.bots.player import Bot
+from salvo.bots.programs.exec_bot import ExecBot
+from salvo.bots.sources import make, team_name
 from salvo.cli.checked import refuse_unused, refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, ask_secret, end_with_input, given_secret, may_ask
-from salvo.client import ContestPlayer, GameReport, secret_teller
-from salvo.client import play as play_contest
 from salvo.errors import SalvoError
-from salvo.events import Event, ServerMet
 from salvo.gateway import Gateway
+from salvo.join.client import ContestPlayer, GameReport, secret_teller
+from salvo.join.client import play as play_contest
+from salvo.join.events import Event, ServerMet
+from salvo.join.seat import Seat
 from salvo.net.mqtt import BrokerUrl
-from salvo.player import Bot
-from salvo.programs.exec_bot import ExecBot
 from salvo.rules import generator
-from salvo.seat import Seat
+from salvo.system import plugins
 
 _NO_GATEWAY: Final = Gateway("", "")
 #: What a Code Smackdown referee appends: the bot's name and its opponent's.
@@ -168,7 +168,7 @@ def _play_elsewhere(
 def _warn_open(event: Event) -> None:
     """Say that a wrong secret goes unnoticed."""
     if isinstance(event, ServerMet) and event.profile == "open":
-        logging.getLogger("salvo.client").info("open server: secrets are not checked against a roster")
+        logging.getLogger("salvo.join.client").info("open server: secrets are not checked against a roster")
 
 
 def _play_bot(bot: Bot, url: str, team: str, *where: Any, strict: bool, **seat: Any) -> list[GameReport]:

@@ -4,7 +4,7 @@ A command is authentic and readable; whether it is allowed is up to the referee.
 announcement types of its own, which name their reader in ``to``: what a type does not hold cannot leak. Coordinates are
 x = column and y = row, from 1; times are epoch milliseconds of the server.
 
-The classes are also the one definition of their JSON (:mod:`salvo.json_shape`), which :mod:`salvo.codec` reads and
+The classes are also the one definition of their JSON (:mod:`salvo.wire.json_shape`), which :mod:`salvo.codec` reads and
 writes. Start with ``commands``, then ``announcements``; ``views`` are whole games in one message, ``standings`` many
 games.
 """

@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 from salvo.errors import BotError
-from salvo.json_shape import UNLESS_EMPTY, UNWRITTEN, Base64, Composed, Count, Keyed, Strict, Via, named_schema
 from salvo.messages.commands import MAX_CLOCK_SECONDS, HostAction, HostCommand, HostFields
 from salvo.messages.values import PROTOCOL, Protocol, ShipPlace, State
 from salvo.rules import Placement, RuleBook, Salvo
+from salvo.wire.json_shape import UNLESS_EMPTY, UNWRITTEN, Base64, Composed, Count, Keyed, Strict, Via, named_schema
 
 _Value = TypeVar("_Value")
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from salvo.json_shape import (
+from salvo.messages.values import MESSAGE_BYTES, Limits
+from salvo.rules import Placement
+from salvo.wire.json_shape import (
     REQUIRED,
     UNLESS_EMPTY,
     UNWRITTEN,
@@ -21,8 +23,6 @@ from salvo.json_shape import (
     Inline,
     Strict,
 )
-from salvo.messages.values import MESSAGE_BYTES, Limits
-from salvo.rules import Placement
 
 #: An :class:`Unreadable` keeps no more of what was wrong.
 MAX_REASON_CHARACTERS = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from salvo.json_shape import UNLESS_EMPTY, Count, Strict
+from salvo.wire.json_shape import UNLESS_EMPTY, Count, Strict
 
 
 @dataclass(frozen=True, slots=True)

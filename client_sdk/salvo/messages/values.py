@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from salvo.coordinates import read_coordinates
 from salvo.errors import WireError
-from salvo.json_shape import UNLESS_EMPTY, Count, Strict
 from salvo.rules import Orientation, Placement
+from salvo.wire.coordinates import read_coordinates
+from salvo.wire.json_shape import UNLESS_EMPTY, Count, Strict
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
-from salvo.json_shape import UNLESS_EMPTY, Bounds, Count, Strict
 from salvo.messages.announcements import SalvoResolved, SunkShip
 from salvo.rules import Placement
 from salvo.rules.board import MAX_SIDE
+from salvo.wire.json_shape import UNLESS_EMPTY, Bounds, Count, Strict
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from salvo import plugins
 from salvo.errors import SalvoError
 from salvo.rules.board import Grid, ShipClass, Spacing, UnplayableBook
 from salvo.rules.book import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Starter, Targets
 from salvo.rules.fleet import MAX_TRIALS, check_room
 from salvo.rules.randomness import generator
-from salvo.text_files import line_of, read_toml
+from salvo.system import plugins
+from salvo.system.text_files import line_of, read_toml
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _CHOICES: Final[dict[str, type[StrEnum]]] = {

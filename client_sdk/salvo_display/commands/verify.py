@@ -15,7 +15,7 @@ import click
 
 from salvo.cli.options import json_option
 from salvo.codec.log import KEY_BYTES
-from salvo.seal import fingerprint
+from salvo.wire.seal import fingerprint
 from salvo_display.replay_text import ABORTED
 from salvo_game.log_verification import (
     BLAME,

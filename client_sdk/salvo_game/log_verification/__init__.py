@@ -13,7 +13,7 @@ from pathlib import Path
 
 from salvo.codec.log import MAX_ENTRY_BYTES
 from salvo.codec.log_reader import Fault
-from salvo.text_files import lines_of, missing_file, unread
+from salvo.system.text_files import lines_of, missing_file, unread
 from salvo_game.log_verification.equivocation import Agreement, agreements, compare_stories
 from salvo_game.log_verification.findings import (
     BLAME,

@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import Final, NamedTuple, NoReturn
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.header import Header
 from salvo.codec.log import Entry, LogEnd, LogStep, Opening
 from salvo.codec.log_reader import Fault
 from salvo.errors import SalvoError
-from salvo.fairness.proof import SentBody, has_begun
-from salvo.table_step import Step
+from salvo.join.fairness.proof import SentBody, has_begun
+from salvo.wire import topics
+from salvo_game.table_step import Step
 
 #: How people read whose fault it is.
 BLAME: Final = {

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.log import MAX_ENTRY_BYTES, LogEnd, LogStep, Opening, Reveal, entry_digest
 from salvo.codec.log_reader import Fault, LogError, game_of, not_continued, read_signed, two_histories
-from salvo.fairness.proof import PROOF_LINES, SENT, has_begun, proof_path
+from salvo.join.fairness.proof import PROOF_LINES, SENT, has_begun, proof_path
 from salvo.messages import Draw
-from salvo.seal import fingerprint
-from salvo.text_files import lines_of
+from salvo.system.text_files import lines_of
+from salvo.wire import topics
+from salvo.wire.seal import fingerprint
 from salvo_game.log_verification.findings import LoggedGame, LoggedLine, Loose, ProofReport, Wrong, blame_server
 from salvo_game.log_verification.team_notes import read_sent
 

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.commands import SHOT, SKIP, Shot, Skip, read_ship
 from salvo.codec.log import LogStep
 from salvo.codec.log_reader import Fault, read_hidden
-from salvo.coordinates import read_row
 from salvo.errors import WireError
-from salvo.fairness.proof import SENT_LINE, SentBody
+from salvo.join.fairness.proof import SENT_LINE, SentBody
 from salvo.messages import Draw
 from salvo.rules.board import MAX_SIDE, Grid
+from salvo.wire import topics
+from salvo.wire.coordinates import read_row
 from salvo_game.log_verification.findings import LoggedGame, LoggedLine, LogVerdict, ProofReport, Sent, Wrong
 from salvo_game.log_verification.reexecute import texts_of
 

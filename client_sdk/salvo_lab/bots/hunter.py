@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import Announce, Sinkings, Spacing
 from salvo.view import Shot, View
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.view import Shot, View
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.view import View
 
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
+from salvo.bots.player import Bot
 from salvo.errors import BotError
-from salvo.player import Bot
 from salvo.view import Shot, View
 
 _MAX_SECONDS: Final = 86_400

@@ -6,10 +6,10 @@ import inspect
 
 import click
 
-from salvo import plugins
+from salvo.bots.player import Bot
 from salvo.errors import plain, printable
-from salvo.player import Bot
-from salvo.plugins import package_of
+from salvo.system import plugins
+from salvo.system.plugins import package_of
 from salvo_lab.human import HUMAN, MCP
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from salvo.bots.replay_command import again
 from salvo.cli.output import progress_bar
-from salvo.replay_command import again
 from salvo_lab.commands.failures import failure_lines
 from salvo_lab.comparison import ERROR, SequentialTest
 from salvo_lab.intervals import percent

@@ -13,12 +13,12 @@ from typing import Final
 
 import click
 
-from salvo.bot_sources import in_sandbox
+from salvo.bots.replay_command import again
+from salvo.bots.sources import in_sandbox
+from salvo.bots.versions import pinned
 from salvo.cli.checked import refuse_unused, refuse_unused_sandbox
 from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
-from salvo.replay_command import again
-from salvo.versions import pinned
 from salvo_lab.commands.climbing import climb_and_show
 from salvo_lab.commands.failures import failure_lines
 from salvo_lab.commands.on_hosts import connected, hosts

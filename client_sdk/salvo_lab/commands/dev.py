@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import click
 
+from salvo.bots.versions import pinned
 from salvo.cli.checked import refuse_unused
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import SECONDS, Integer, has_terminal
 from salvo.errors import BotError
-from salvo.versions import pinned
 from salvo_lab.commands.dev_bench import Bench, Signature, Trial, file_of, saved
 from salvo_lab.commands.dev_report import lines, record
 from salvo_lab.time_limits import TURN_SECONDS

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from salvo.bot_sources import is_program, script_of
+from salvo.bots.replay_command import again, seat_names
+from salvo.bots.sources import is_program, script_of
+from salvo.bots.versions import code_files, split
 from salvo.cli.output import progress_bar
 from salvo.errors import BotError, SalvoError
-from salvo.replay_command import again, seat_names
-from salvo.versions import code_files, split
 from salvo_lab.arena import Failure
 from salvo_lab.highlights import Score, score_of
 from salvo_lab.simulation import Seats, stream

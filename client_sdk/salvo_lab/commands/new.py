@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
-from salvo import plugins
-from salvo.atomic_file import create_file
 from salvo.cli.checked import refuse_unused
 from salvo.errors import BotError
+from salvo.system import plugins
+from salvo.system.atomic_file import create_file
 from salvo_lab.templates import KITS, PROJECT, Template
 
 #: File names that are safe in command lines and in comments of any language.

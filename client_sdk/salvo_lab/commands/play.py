@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from salvo.adapter import Adapter, closing
-from salvo.bot_sources import EXEC, SANDBOX, in_folder, in_sandbox, is_program, make
+from salvo.bots.adapter import Adapter, closing
+from salvo.bots.replay_command import again, seat_names
+from salvo.bots.sources import EXEC, SANDBOX, in_folder, in_sandbox, is_program, make
 from salvo.cli.checked import refuse_unused, refuse_unused_sandbox
 from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
 from salvo.cli.output import (
@@ -31,7 +32,6 @@ from salvo.cli.output import (
     winner_line,
 )
 from salvo.errors import BotError, SalvoError
-from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.starter import draw_starter
@@ -264,7 +264,7 @@ def _make(
     # A late answer is an error of a program, and with a time limit it costs the turn, as it does a bot in Python.
     bot = make(source, strict=alone and limits is None and not source.removeprefix(SANDBOX).startswith(EXEC))
     if is_program(in_folder(source)):
-        from salvo.programs.exec_bot import ExecBot
+        from salvo.bots.programs.exec_bot import ExecBot
 
         assert isinstance(bot, ExecBot)
         bot.show = click.echo
@@ -379,7 +379,7 @@ def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], bo
     if len(people) > 1:
         raise SalvoError("one_human", f"{' and '.join(people)}; one person or model plays in one process")
     from salvo_lab.human.channel import Channel
-    from salvo_lab.human.local import Human, play_here
+    from salvo_lab.human.places.in_process import Human, play_here
 
     desk = Channel()
     names = zip(seat_names(bots), bots, strict=True)
@@ -427,7 +427,7 @@ def _sitting_down(person: str, open_page: OpenPage | None) -> SitDown:
         SalvoError: ``no_terminal`` or ``missing_extra``.
     """
     if person == MCP:
-        from salvo_lab.human import mcp
+        from salvo_lab.human.language_model import tools as mcp
 
         return mcp.sit_down
     from salvo_lab.human.skins import skin

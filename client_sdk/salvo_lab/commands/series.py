@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import click
 
-from salvo.atomic_file import replace_file
 from salvo.cli.output import print_table, write_page
 from salvo.errors import SalvoError
+from salvo.system.atomic_file import replace_file
 from salvo.table_places import place_name
 from salvo_display.replay_text import counted
 from salvo_game.standings.points_and_ratings import Score, score_cells, score_record

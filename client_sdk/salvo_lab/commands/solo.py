@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from salvo.bots.programs.linux import cores
 from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
 from salvo.cli.output import Integer, progress_bar
 from salvo.errors import BotError
-from salvo.programs.linux import cores
 from salvo.rules.files import load_book
 from salvo_lab.commands.failures import repeated_by
 from salvo_lab.commands.on_hosts import connected, hosts

@@ -15,10 +15,10 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from salvo.bots.programs import environment, linux
+from salvo.bots.programs.debugger import is_debugged
+from salvo.bots.programs.keeper import how_it_ended, keep
 from salvo.errors import BotError
-from salvo.programs import environment, linux
-from salvo.programs.debugger import is_debugged
-from salvo.programs.keeper import how_it_ended, keep
 from salvo_lab.human import AT_DESKS
 from salvo_lab.simulation import Seats, simulate
 

@@ -15,12 +15,12 @@ from typing import Final
 
 import click
 
-from salvo.atomic_file import create_file
+from salvo.bots.programs.linux import cores
+from salvo.bots.programs.sandbox import check as check_sandbox
 from salvo.cli.checked import Suggesting
 from salvo.cli.options import JOBS, json_option
 from salvo.cli.output import write_page
-from salvo.programs.linux import cores
-from salvo.programs.sandbox import check as check_sandbox
+from salvo.system.atomic_file import create_file
 from salvo_display.replay_text import counted
 from salvo_game.standings.points_and_ratings import plackett_luce
 from salvo_lab.commands.series import CSV, PAGE, print_series, show_series

@@ -13,9 +13,9 @@ from enum import StrEnum
 from time import monotonic
 from typing import Final
 
+from salvo.bots.player import check_salvo
 from salvo.cli.output import places_line
 from salvo.errors import CODES, SalvoError
-from salvo.player import check_salvo
 from salvo.rules import Announce, Fleet, Grid, Orientation
 from salvo.view import Shot
 from salvo_lab.human.channel import (

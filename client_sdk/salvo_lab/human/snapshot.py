@@ -35,7 +35,7 @@ class Volley(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A view as it was at one moment; :func:`salvo.player.check_salvo` takes it for one.
+    """A view as it was at one moment; :func:`salvo.bots.player.check_salvo` takes it for one.
 
     Attributes:
         shots: that may be fired in this turn; 0 when it is another player's.

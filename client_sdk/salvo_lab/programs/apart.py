@@ -14,12 +14,12 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, ClassVar, Final, NamedTuple
 
-from salvo.adapter import Adapter, made, overrides
-from salvo.bot_sources import load
+from salvo.bots.adapter import Adapter, made, overrides
+from salvo.bots.player import Bot
+from salvo.bots.programs.keeper import how_it_ended
+from salvo.bots.sources import load
 from salvo.errors import BotError
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.player import Bot
-from salvo.programs.keeper import how_it_ended
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Feed, Shot, View
 from salvo_lab.loaded_code import LoadedCode
@@ -44,7 +44,7 @@ class _Reply(NamedTuple):
     """What came of a call: its value, or an error's code, text and trace.
 
     Attributes:
-        lines: as :meth:`salvo.adapter.Adapter.lines`.
+        lines: as :meth:`salvo.bots.adapter.Adapter.lines`.
         code: as :meth:`salvo_lab.loaded_code.LoadedCode.fresh`.
     """
 
@@ -146,12 +146,12 @@ def apart(
         context: how the process is started, from :func:`multiprocessing.get_context`.
         load_seconds: how long that may take.
         seconds: how long any of the bot's methods may take.
-        strict: as in :func:`salvo.bot_sources.load`.
+        strict: as in :func:`salvo.bots.sources.load`.
         others: as in :class:`WorkerProcess`.
         waiting: called about ten times a second; an exception from it ends the process.
 
     Raises:
-        BotError: as :func:`salvo.bot_sources.load`; :class:`Lost`.
+        BotError: as :func:`salvo.bots.sources.load`; :class:`Lost`.
     """
     process = WorkerProcess(context, _serve, source, strict, others=others)
     try:

@@ -13,9 +13,11 @@ from contextlib import closing
 from typing import IO
 
 from salvo import messages as m
-from salvo.adapter import Adapter, made
-from salvo.bot_errors import placed
-from salvo.bot_sources import load
+from salvo.bots.adapter import Adapter, made
+from salvo.bots.errors import placed
+from salvo.bots.player import Bot
+from salvo.bots.programs.process import answers_apart
+from salvo.bots.sources import load
 from salvo.codec.program_lines import (
     Answer,
     EndTold,
@@ -30,8 +32,6 @@ from salvo.codec.program_lines import (
 )
 from salvo.codec.rules import check_playable
 from salvo.errors import BotError, WireError
-from salvo.player import Bot
-from salvo.programs.process import answers_apart
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Feed, Shot, View
 

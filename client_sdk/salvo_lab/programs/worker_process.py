@@ -1,6 +1,6 @@
 """Worker processes, which bots may end or block: tasks and answers go through a pipe.
 
-All that such a process has started ends with it, as far as the system can do that (:mod:`salvo.programs.linux`).
+All that such a process has started ends with it, as far as the system can do that (:mod:`salvo.bots.programs.linux`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from multiprocessing import parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from salvo.programs import environment, linux
-from salvo.programs.keeper import end_as, keep
+from salvo.bots.programs import environment, linux
+from salvo.bots.programs.keeper import end_as, keep
 
 #: How long a process may take to end after its pipe was closed: longer than its programs take, dismissed together.
 LEAVE_SECONDS: Final = 3.0

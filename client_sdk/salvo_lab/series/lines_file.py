@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from salvo.atomic_file import sync_folder
 from salvo.errors import MissingExtra
-from salvo.text_files import end_last_line, lines_of
+from salvo.system.atomic_file import sync_folder
+from salvo.system.text_files import end_last_line, lines_of
 
 try:
     import filelock

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from salvo.replay_command import again
+from salvo.bots.replay_command import again
 from salvo_game.standings.points_and_ratings import Counting, Meeting, Rating, Score, points_of, score_record
 from salvo_lab.series.lines import (
     Annulled,

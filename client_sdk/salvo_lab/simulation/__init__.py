@@ -19,11 +19,11 @@ from math import fsum, inf
 from statistics import fmean
 from typing import TYPE_CHECKING, overload
 
+from salvo.bots.player import Bot
+from salvo.bots.programs.linux import cores
+from salvo.bots.replay_command import again, seat_names
 from salvo.errors import BotError
 from salvo.messages import PlayerStats
-from salvo.player import Bot
-from salvo.programs.linux import cores
-from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo_lab.arena import Decisions, Failure, Placed
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Decisions", "Failure", "Played", "Seats", "Simulation", "seating", "simulate", "stream"]
 
-#: A bot's source for :func:`salvo.bot_sources.load`, or its class.
+#: A bot's source for :func:`salvo.bots.sources.load`, or its class.
 Source = str | type[Bot]
 Bots = Sequence[Source] | Mapping[str, Source]
 
@@ -67,7 +67,7 @@ class Simulation(Sequence[Played]):
     """The results of a simulation; as a sequence, its games, each created on access.
 
     Attributes:
-        bots: sources by name at the table, as :func:`salvo.replay_command.again` writes them.
+        bots: sources by name at the table, as :func:`salvo.bots.replay_command.again` writes them.
         first: number of the first game.
         wins: by name; a tie counts for no one.
         ties: games without a single winner.

@@ -11,9 +11,9 @@ from multiprocessing.connection import wait
 from pickle import PicklingError
 from typing import Any, Generic
 
+from salvo.bots.programs import linux
+from salvo.bots.programs.exec_bot import QUESTION_SECONDS
 from salvo.errors import BotError
-from salvo.programs import linux
-from salvo.programs.exec_bot import QUESTION_SECONDS
 from salvo_lab.arena import SEAT_BITS
 from salvo_lab.loaded_code import check_same
 from salvo_lab.programs.apart import Apart, Lost, apart

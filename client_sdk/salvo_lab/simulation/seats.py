@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import Fleet, RuleBook, Starter, generator
 from salvo.rules.starter import draw_starter
 

@@ -11,13 +11,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from salvo import bot_sources
-from salvo.adapter import Adapter, made
-from salvo.bot_errors import placed
-from salvo.bot_sources import load
+from salvo.bots import sources as bot_sources
+from salvo.bots.adapter import Adapter, made
+from salvo.bots.errors import placed
+from salvo.bots.player import Bot
+from salvo.bots.programs.process_pool import ProgramPool
+from salvo.bots.sources import load
 from salvo.errors import BotError, SalvoError
-from salvo.player import Bot
-from salvo.programs.process_pool import ProgramPool
 from salvo.rules import Fleet, RuleBook
 from salvo_lab import arena
 from salvo_lab.arena import SEAT_BITS, Decisions, Failure, Supervision
@@ -63,8 +63,8 @@ class Run(ABC, Generic[R]):
     """What is the same for all games that processes play; it is pickled.
 
     Attributes:
-        bots: by name; a source of :func:`salvo.bot_sources.load`, or a class.
-        strict: as in :func:`salvo.bot_sources.load`.
+        bots: by name; a source of :func:`salvo.bots.sources.load`, or a class.
+        strict: as in :func:`salvo.bots.sources.load`.
     """
 
     bots: Mapping[str, str | type[Bot]]

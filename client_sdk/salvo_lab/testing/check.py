@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from salvo.adapter import Adapter, closing, made, method, replace
+from salvo.bots.adapter import Adapter, closing, made, method, replace
+from salvo.bots.player import Bot
 from salvo.errors import BotError
 from salvo.messages import SalvoResolved
-from salvo.player import Bot
 from salvo.rules import SALVO, RuleBook
 from salvo.view import Shot, View
 from salvo_lab import arena

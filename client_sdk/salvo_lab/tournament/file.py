@@ -29,11 +29,11 @@ from typing import Annotated, Any, Final, Generic, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from salvo.distribution import __version__
 from salvo.errors import SalvoError
 from salvo.rules import RuleBook
 from salvo.rules.files import RuleFileError, load_book
-from salvo.text_files import line_of, read_text, read_toml
+from salvo.system.distribution import __version__
+from salvo.system.text_files import line_of, read_text, read_toml
 from salvo_lab.loaded_code import digest_of
 
 #: Bots of a file; that many make 2,016 pairs.

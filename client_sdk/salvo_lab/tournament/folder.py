@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from salvo.adapter import closing, made
-from salvo.atomic_file import replace_file
-from salvo.bot_sources import in_sandbox, load_program
+from salvo.bots.adapter import closing, made
+from salvo.bots.sources import in_sandbox, load_program
+from salvo.bots.versions import MAX_BYTES, MAX_FILES
 from salvo.errors import BotError
-from salvo.text_files import read_toml
-from salvo.versions import MAX_BYTES, MAX_FILES
+from salvo.system.atomic_file import replace_file
+from salvo.system.text_files import read_toml
 from salvo_lab.series.lines import Entered, SeriesLine
 from salvo_lab.tournament.file import MAX_BOTS, NAME, TOURNAMENT, Format, Tournament, TournamentError
 from salvo_lab.tournament.games import entered, versions_now

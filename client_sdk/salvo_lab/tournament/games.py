@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from salvo.bot_sources import in_sandbox
+from salvo.bots.sources import in_sandbox
+from salvo.bots.versions import pinned
 from salvo.errors import BotError
-from salvo.versions import pinned
 from salvo_lab.loaded_code import changed, check_same, code_of, digest_of, has_code
 from salvo_lab.series.lines import Entered, SeriesKind, SeriesLine, TournamentGame
 from salvo_lab.series.record import SeriesError, SeriesRecord

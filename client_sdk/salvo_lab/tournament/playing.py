@@ -12,14 +12,14 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from salvo.adapter import Adapter, made
-from salvo.bot_errors import placed
-from salvo.bot_sources import in_sandbox
+from salvo.bots.adapter import Adapter, made
+from salvo.bots.errors import placed
+from salvo.bots.player import Bot
+from salvo.bots.programs.debugger import is_debugged
+from salvo.bots.programs.exec_bot import ExecBot
+from salvo.bots.replay_command import seat_names
+from salvo.bots.sources import in_sandbox
 from salvo.errors import BotError
-from salvo.player import Bot
-from salvo.programs.debugger import is_debugged
-from salvo.programs.exec_bot import ExecBot
-from salvo.replay_command import seat_names
 from salvo.rules import RuleBook
 from salvo_lab.arena import FINAL, Decisions, Failure, Supervision
 from salvo_lab.series.lines import TournamentGame

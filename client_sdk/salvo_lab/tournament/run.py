@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from salvo.bot_sources import in_sandbox
+from salvo.bots.sources import in_sandbox
 from salvo.errors import BotError, SalvoError
-from salvo.text_files import read_text
+from salvo.system.text_files import read_text
 from salvo_lab.series.lines import Entered, SeriesKind, SeriesLine
 from salvo_lab.series.record import Recorded, SeriesError
 from salvo_lab.series.standings import Series, SeriesStandings, earlier_versions, standings

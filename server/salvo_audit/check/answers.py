@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol
 
-from salvo import topics
+from salvo.wire import topics
 from salvo_audit.check import keys
 from salvo_audit.check.commands import JudgedCommand
 from salvo_audit.check.own_broker import ReceivedPublication

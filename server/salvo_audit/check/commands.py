@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import nacl.exceptions
 import nacl.public
 
-from salvo import topics
 from salvo.errors import WireError
 from salvo.v1 import commands_pb2 as pb
+from salvo.wire import topics
 from salvo_audit.check import keys, schema
 from salvo_audit.check.own_broker import ReceivedPublication
 

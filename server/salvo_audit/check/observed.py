@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from salvo import topics
+from salvo.wire import topics
 from salvo_audit.check.answers import Judge, ServerAnswers
 from salvo_audit.check.commands import CommandReader, JudgedCommand
 from salvo_audit.check.own_broker import Guest, ReceivedPublication, matches

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from salvo import topics
+from salvo.wire import topics
 from salvo_audit.check.answers import MOST_REFUSED, ServerAnswers
 from salvo_audit.check.observed import ObservedClient
 from salvo_audit.check.own_broker import JudgeDoor, ReceivedPublication

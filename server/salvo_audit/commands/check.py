@@ -13,8 +13,8 @@ from typing import Final
 
 import click
 
-from salvo.distribution import __version__
-from salvo.text_files import read_text, unread
+from salvo.system.distribution import __version__
+from salvo.system.text_files import read_text, unread
 from salvo_audit.check import report
 from salvo_audit.check.catalog import ADDITIONS, CASES, CLAIMS
 from salvo_audit.check.run import check as try_cases

@@ -17,7 +17,7 @@ from salvo.net.mqtt import BrokerUrl, without_password
 from salvo.net.tls import client_context
 from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine, is_here
 from salvo_display.replay_text import counted
-from salvo_server.local_servers import RunningServer, running_servers
+from salvo_server.operations.local_servers import RunningServer, running_servers
 from salvo_server.settings import ServerSettings, load_settings, roster_if_any, roster_path
 from salvo_server.storage.roster import Roster, RosterError, has_begun
 

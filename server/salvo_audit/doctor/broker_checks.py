@@ -9,18 +9,18 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from salvo.distribution import __version__
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.net.tls import client_context, distrust
-from salvo.seal import fingerprint
+from salvo.system.distribution import __version__
+from salvo.wire.seal import fingerprint
 from salvo_audit.doctor.finding import CheckFinding, failed, passed, skipped, warned
 from salvo_audit.doctor.target import ANSWER_SECONDS, ExaminedContest, certificate_of
 from salvo_server.brokers.embedded.addresses import is_loopback
 from salvo_server.brokers.embedded.limits import PROBE
 from salvo_server.brokers.embedded.tls import CERTIFICATE_DAYS, DAY_SECONDS
-from salvo_server.status import ask_status
+from salvo_server.operations.status import ask_status
 
 #: A certificate that ends sooner than this may end during the contest.
 _CONTEST_DAYS: Final = 3

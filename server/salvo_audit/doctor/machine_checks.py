@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from salvo.distribution import HOME, __version__
+from salvo.system.distribution import HOME, __version__
 from salvo_audit.doctor.finding import CheckFinding, failed, passed, skipped
 from salvo_audit.doctor.target import ExaminedContest
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address

@@ -13,8 +13,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from salvo.client import GameReport
 from salvo.errors import SalvoError
+from salvo.join.client import GameReport
 
 
 class TryLater(SalvoError):

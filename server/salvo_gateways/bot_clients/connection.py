@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from salvo.adapter import Adapter
-from salvo.client import GameReport
+from salvo.bots.adapter import Adapter
+from salvo.bots.player import Bot
+from salvo.bots.programs.process import answers_apart
 from salvo.errors import SalvoError
-from salvo.player import Bot
-from salvo.programs.process import answers_apart
+from salvo.join.client import GameReport
 from salvo.rules import own_seed
 from salvo_gateways.bot_clients import BotClient, TryLater
 from salvo_gateways.bot_clients.jsonline import JsonBotClient

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from salvo.adapter import Adapter
-from salvo.client import GameReport
+from salvo.bots.adapter import Adapter
+from salvo.bots.player import Bot
 from salvo.codec.strict_json import parse_json
+from salvo.join.client import GameReport
 from salvo.messages import PlayerStats
-from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.books.alternate import ALTERNATE
 from salvo.rules.books.streak import STREAK

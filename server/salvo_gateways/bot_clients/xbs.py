@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from salvo.adapter import Adapter
-from salvo.client import GameReport
+from salvo.bots.adapter import Adapter
+from salvo.bots.player import Bot
+from salvo.join.client import GameReport
 from salvo.messages import Earlier, PlayerStats, SalvoResolved, Tally
-from salvo.player import Bot
 from salvo.rules import Fleet, Grid, RuleBook, ShipClass
 from salvo.rules.board import UnplayableBook
 from salvo.rules.books.xbs import XBS

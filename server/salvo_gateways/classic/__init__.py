@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo_gateways.classic.bus import Frames
 from salvo_gateways.classic.client_handler import END_SECONDS, ClassicHandler, ClassicRole

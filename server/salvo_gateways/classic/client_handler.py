@@ -8,7 +8,7 @@ from enum import Enum, StrEnum, auto
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo.log_throttle import SELDOM
+from salvo.system.log_throttle import SELDOM
 from salvo_gateways.classic import protocol_text as w
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.hidden_fleet.game import HiddenGame

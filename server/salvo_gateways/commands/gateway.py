@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from salvo import plugins
 from salvo.cli.output import end_with_input
 from salvo.cli.service_output import print_without_waiting
 from salvo.gateway import Gateway
+from salvo.system import plugins
 
 
 class _Doors(click.Group):

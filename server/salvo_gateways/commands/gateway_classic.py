@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from salvo.bots.player import Bot
 from salvo.cli.checked import refuse_unused
 from salvo.cli.output import Integer, Number
-from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo_gateways.classic import END_SECONDS, ClassicRole, check, door
 from salvo_gateways.classic.bus import Bus
@@ -30,7 +30,7 @@ from salvo_lab.human import HUMAN
 from salvo_server.brokers.embedded.addresses import split_address
 
 if TYPE_CHECKING:
-    from salvo_lab.human.at_gateway import Place
+    from salvo_lab.human.places.at_gateway import Place
 
 
 class _Classic(click.Command):
@@ -150,7 +150,7 @@ def command(
 
 
 def _person(role: str, *, browser: bool) -> Place:
-    from salvo_lab.human.at_gateway import Place  # which needs what draws the screen
+    from salvo_lab.human.places.at_gateway import Place  # which needs what draws the screen
 
     return Place(role, browser=browser)
 

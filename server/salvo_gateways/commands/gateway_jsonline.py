@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import RuleBook
 from salvo_gateways.commands.shared import opponent_option, rules_option, serve_clients, transcripts_option
 from salvo_gateways.host import Host

@@ -13,10 +13,10 @@ from typing import Final
 
 import click
 
+from salvo.bots.player import Bot
 from salvo.cli.output import Integer
-from salvo.player import Bot
 from salvo.rules import RuleBook
-from salvo.topics import check_name
+from salvo.wire.topics import check_name
 from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
 from salvo_gateways.children import Child
 from salvo_gateways.commands.shared import (

@@ -13,7 +13,7 @@ from salvo.cli.checked import DEFAULT_BROKER, refuse_unused_ca
 from salvo.cli.options import CA, URL
 from salvo.cli.output import Integer
 from salvo.net.mqtt import BrokerUrl
-from salvo.topics import check_name
+from salvo.wire.topics import check_name
 from salvo_gateways.accounts import Accounts, OpenAccounts, RosterAccounts
 from salvo_gateways.commands.shared import serve_clients
 from salvo_gateways.host import Host

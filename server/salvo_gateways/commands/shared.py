@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from salvo import bot_sources
+from salvo.bots import sources as bot_sources
+from salvo.bots.player import Bot
 from salvo.errors import BotError, SalvoError
-from salvo.player import Bot
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo_gateways.host import Host

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from salvo.adapter import Adapter
+from salvo.bots.adapter import Adapter
+from salvo.bots.player import Bot
 from salvo.messages import SalvoResolved, SunkShip
-from salvo.player import Bot
 from salvo.rules import Fleet, Order, Repeats, RuleBook
 from salvo.view import Feed, Shot, View
 from salvo_gateways.asking import call, fleet_of, seated, shots_of

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
-from salvo.adapter import Adapter
-from salvo.player import Bot
+from salvo.bots.adapter import Adapter
+from salvo.bots.player import Bot
 from salvo.rules import Fleet, RuleBook
 from salvo_gateways.asking import fleet_of, seated
 from salvo_gateways.client_handler import ClientHandler

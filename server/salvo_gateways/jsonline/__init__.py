@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from salvo.player import Bot
+from salvo.bots.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room

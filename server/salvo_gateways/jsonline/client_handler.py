@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from salvo.errors import SalvoError, WireError
-from salvo.log_throttle import SELDOM
 from salvo.rules import Fleet, Order
+from salvo.system.log_throttle import SELDOM
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.answers import ShotOutcome

@@ -8,7 +8,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.errors import SalvoError, WireError, printable
-from salvo.events import Event, FleetWanted, GameEnded, HostSeen, Refused, Said, SalvoReported, ServerSeen
+from salvo.join.events import Event, FleetWanted, GameEnded, HostSeen, Refused, Said, SalvoReported, ServerSeen
 from salvo.messages import State
 from salvo.rules import Fleet
 from salvo.view import Shot, View

@@ -13,7 +13,7 @@ from typing import Final
 
 from salvo.errors import IllegalCommand
 from salvo.rules import Fleet, Grid, Orientation, Placement, RuleBook
-from salvo.topics import RESERVED
+from salvo.wire.topics import RESERVED
 
 WATER: Final = "."
 HIT: Final = "X"

@@ -6,10 +6,10 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.errors import ConnectionLost
-from salvo.events import Event
-from salvo.seat import Seat
-from salvo.session import Session
-from salvo.team import Team
+from salvo.join.events import Event
+from salvo.join.seat import Seat
+from salvo.join.session import Session
+from salvo.join.team import Team
 from salvo_gateways.client_handler import MAX_WAIT_SECONDS, ClientHandler
 from salvo_gateways.peer import ClientConnection
 from salvo_gateways.table_watch import ACCOUNT_SECONDS, TableWatch

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import click
 
-from salvo.chat_text import clean_text
 from salvo.cli.output import Integer, Number
 from salvo.errors import WireError
+from salvo.wire.chat_text import clean_text
 from salvo_league.evening_plan import Plan
 from salvo_league.league_file import MAX_NAME, LeagueError
 from salvo_league.rehearsal import AROUND_SECONDS, CONTEST, SPEED, TEAMS, Rehearsal
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
-from salvo_server.game_lengths import duration
+from salvo_server.spectators.game_lengths import duration
 
 CARDS = "cards.html"
 _PAGES = {"hall": "projector and phones", "team": "a team's page", "tables": "all tables", "host": "the host's page"}

@@ -40,8 +40,8 @@ from salvo_league.house_bots import house_bots
 from salvo_league.league_file import load_league
 from salvo_league.league_state import LeagueState
 from salvo_league.run import play_league
-from salvo_server.game_lengths import duration
-from salvo_server.supervisor import programs_beside
+from salvo_server.operations.supervisor import programs_beside
+from salvo_server.spectators.game_lengths import duration
 
 
 class _RunningLeague(Suggesting):

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from salvo.cli.checked import refuse_unused
-from salvo.distribution import __version__
 from salvo.net.mqtt import without_password
+from salvo.system.distribution import __version__
 from salvo_server.commands.setting_options import setting_options
-from salvo_server.local_servers import only_server
+from salvo_server.operations.local_servers import only_server
 from salvo_server.settings import ServerSettings, identity_path, load_settings, roster_path
 from salvo_server.storage.backup import (
     IDENTITY,

@@ -12,7 +12,6 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
-from salvo import topics
 from salvo.cli.checked import DEFAULT_BROKER, refuse_unused, refuse_unused_ca
 from salvo.cli.options import CA, URL
 from salvo.cli.output import host_account, table_name
@@ -22,9 +21,10 @@ from salvo.errors import ConnectionLost, MissingExtra, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection, without_password
 from salvo.table_places import MAX_TABLES
 from salvo.table_state import TableState
+from salvo.wire import topics
 from salvo_display.opener import opener
 from salvo_display.replay_text import counted
-from salvo_server.hosting import HostAnswer, HostDesk, read_argument
+from salvo_server.host.hosting import HostAnswer, HostDesk, read_argument
 from salvo_server.screen_users import OF_COMMANDS, ScreenUsers
 
 #: What a command without an argument takes, for people.
@@ -157,8 +157,8 @@ def control(
 def _open_page(url: str, ca: str | None) -> None:
     try:
         from salvo_display.web_server.own_page import listen, serve
-        from salvo_server.console.line import HostLine
-        from salvo_server.console.page import ConsolePage
+        from salvo_server.host.console.line import HostLine
+        from salvo_server.host.console.page import ConsolePage
     except ModuleNotFoundError:
         raise MissingExtra("a page for hosts", "server") from None
     name, secret = host_account(url)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import click
 
 from salvo import messages as m
-from salvo.bot_sources import load
+from salvo.bots.replay_command import again, seat_names
+from salvo.bots.sources import load
 from salvo.cli.options import RULES
 from salvo.cli.output import Integer, has_terminal, places_line, winner_line
-from salvo.client import play as play_contest
 from salvo.errors import SalvoError
+from salvo.join.client import play as play_contest
 from salvo.messages import State
-from salvo.replay_command import again, seat_names
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.table_state import TableState

@@ -13,9 +13,9 @@ from salvo.cli.output import with_secret
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, without_password
 from salvo_server.contest import DEFAULT_TABLE
-from salvo_server.local_servers import only_server, running_servers
+from salvo_server.operations.local_servers import only_server, running_servers
+from salvo_server.operations.status import ask_status
 from salvo_server.settings import roster_if_any
-from salvo_server.status import ask_status
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Roster, has_begun
 

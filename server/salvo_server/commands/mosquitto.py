@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from salvo.atomic_file import replace_file
-from salvo.topics import check_name
+from salvo.system.atomic_file import replace_file
+from salvo.wire.topics import check_name
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.mosquitto.config import (
     MAX_SERVER_CONNECTIONS,

@@ -10,7 +10,7 @@ import click
 
 from salvo.net.mqtt import without_password
 from salvo_server.commands.backup import places_of, places_options
-from salvo_server.local_servers import running_servers
+from salvo_server.operations.local_servers import running_servers
 from salvo_server.settings import ServerSettings, SettingsError, load_settings, roster_path
 from salvo_server.storage.backup import JOURNAL, JOURNAL_KEY, BackupError, Manifest, read_backup
 from salvo_server.storage.backup import restore as put_back

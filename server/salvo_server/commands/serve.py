@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from salvo import plugins
 from salvo.cli.logs import VARIABLE, set_log_format
 from salvo.cli.service_output import print_without_waiting
 from salvo.net.mqtt import BrokerUrl, without_password
-from salvo.roles_and_rights import Role
+from salvo.system import plugins
+from salvo.wire.roles_and_rights import Role
 from salvo_game.journal_interface import Journal
 from salvo_game.standings.points_and_ratings import plackett_luce
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses, split_address
@@ -22,17 +22,17 @@ from salvo_server.commands.serve_report import LEAGUE, WEB_FRONT, ServeReport
 from salvo_server.commands.setting_options import setting_options
 from salvo_server.contest import Contest, check_start, open_identity, open_journal
 from salvo_server.garbage import collect_in_portions
-from salvo_server.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
-from salvo_server.local_servers import announced, reached_at
+from salvo_server.operations.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
+from salvo_server.operations.local_servers import announced, reached_at
+from salvo_server.operations.supervisor import SupervisedProgram, programs_beside
 from salvo_server.service import Listener
 from salvo_server.settings import ServerSettings, SettingsError, league_name, load_settings
 from salvo_server.standby import Interrupted, Standby
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript_folder import TranscriptFolder
-from salvo_server.supervisor import SupervisedProgram, programs_beside
 
 if TYPE_CHECKING:
-    from salvo_server.metrics import Metrics
+    from salvo_server.operations.metrics import Metrics
 
 #: What any client of the broker can read and do, by profile.
 PROFILES = {
@@ -139,7 +139,7 @@ def _metrics(settings: ServerSettings) -> Metrics | None:
     """
     if settings.metrics is None:
         return None
-    from salvo_server.metrics import Metrics
+    from salvo_server.operations.metrics import Metrics
 
     return Metrics()
 

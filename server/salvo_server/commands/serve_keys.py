@@ -14,8 +14,8 @@ from typing import Any, Final
 import click
 
 from salvo import messages as m
-from salvo.chat_text import clean_text
 from salvo.errors import WireError
+from salvo.wire.chat_text import clean_text
 from salvo_server.contest import Contest
 
 EXTENSION_SECONDS: Final = 60

@@ -17,15 +17,15 @@ from salvo import messages as m
 from salvo.cli.output import look_again, places_line, watch_line
 from salvo.codec.announcements import HOSTED
 from salvo.codec.commands import HOST_ARGUMENTS
-from salvo.fairness.proof import proof_path
+from salvo.join.fairness.proof import proof_path
 from salvo.messages import State
 from salvo.table_state import GameForgotten, SalvoCounted, TableState
 from salvo_display.boards.text_boards import OUT
 from salvo_game.journal_interface import GameOpened
 from salvo_game.referee import Referee
 from salvo_server.contest import Contest
-from salvo_server.game_lengths import duration, turns_of
 from salvo_server.settings import ServerSettings
+from salvo_server.spectators.game_lengths import duration, turns_of
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 from salvo_server.storage.transcript_folder import TranscriptFolder
 

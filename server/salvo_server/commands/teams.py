@@ -16,16 +16,16 @@ from salvo.cli.output import Integer, check_page, write_page
 from salvo.errors import SalvoError
 from salvo.net.addresses import split_web_url
 from salvo.net.mqtt import BrokerUrl, without_password
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_server.brokers.embedded.addresses import joined, lan_addresses
-from salvo_server.local_servers import RunningServer, reached_at, running_servers
+from salvo_server.operations.local_servers import RunningServer, reached_at, running_servers
 from salvo_server.settings import identity_path, roster_path
 from salvo_server.storage.identity import load_identity
 from salvo_server.storage.roster import MAX_SCREENS, ROLES, SCREENS, Member, Roster, RosterEntry
 from salvo_server.storage.roster_csv import read_entries
 
 if TYPE_CHECKING:
-    from salvo_server.cards import Venue
+    from salvo_server.host.cards import Venue
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 #: The port of a broker, unless another one is given.
@@ -194,7 +194,7 @@ def _show(
     if cards is None or venue is None:
         _print(members, as_json, _where(roster, given))
         return
-    from salvo_server.cards import cards_page  # most commands make no page
+    from salvo_server.host.cards import cards_page  # most commands make no page
 
     try:
         write_page(cards, cards_page(members, venue), private=True)
@@ -253,7 +253,7 @@ def _venue(roster: Roster, cards: Path | None, given: BrokerUrl | None, web: str
     if cards is None:
         refuse_unused("web", "without --cards FILE, which it is about; leave it out")
         return None
-    from salvo_server.cards import Venue
+    from salvo_server.host.cards import Venue
 
     check_page(cards, private=True)
     server = _server(roster, given)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from salvo.atomic_file import create_file
 from salvo.errors import MissingExtra, SalvoError
 from salvo.net.tls import CA, CERTIFICATE, KEY
+from salvo.system.atomic_file import create_file
 
 if TYPE_CHECKING:
     import trustme

@@ -12,7 +12,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import OpenedCommand, SealedParticipation, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.errors import IllegalCommand, SealError
-from salvo.log_throttle import Throttle
+from salvo.system.log_throttle import Throttle
 from salvo_game.log import ServerIdentity
 from salvo_game.table import Table
 from salvo_server.core.effects import Effects

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 
 from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, SignedLeave, SignedShot, SignedSkip
 from salvo.errors import WireError
-from salvo.seal import Blob
+from salvo.wire.seal import Blob
 from salvo_game.journal_interface import MAX_RECENT, Proof
 from salvo_game.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 from salvo_server.core.keyring import Found, KeyOwner, Keyring, KeyWorker, try_key

@@ -2,7 +2,7 @@
 
 A line becomes one publication or one refusal; only the number of each player's lines is stored. No input of
 a table, no step and no commit follows from it, so it can neither move a game nor delay one by more than it takes to
-read: what is beyond a player's rate is refused unread. How long a line may be stands in :mod:`salvo.chat_text`.
+read: what is beyond a player's rate is refused unread. How long a line may be stands in :mod:`salvo.wire.chat_text`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from salvo.codec.announcements import Publication
 from salvo.codec.command_reader import read_chat
 from salvo.codec.commands import Line
 from salvo.errors import WireError
-from salvo.topics import Address, is_name
+from salvo.wire.topics import Address, is_name
 from salvo_game.rate_limit import Buckets, Rate
 
 #: What one player may say: lines at once, and lines a second after that (SALVO-CHAT-4). So many refusals it reads, too.

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.command_reader import (
     Sealed,
@@ -26,10 +25,11 @@ from salvo.codec.command_reader import (
 from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.errors import IllegalCommand, SalvoError, SealError, WireError
 from salvo.net.inbound import Inbound
-from salvo.table_step import Step
-from salvo.topics import Address, Publisher, Reader
+from salvo.wire import topics
+from salvo.wire.topics import Address, Publisher, Reader
 from salvo_game.log import Resends
 from salvo_game.table import Table
+from salvo_game.table_step import Step
 from salvo_server.core.admission import Admission
 from salvo_server.core.authenticator import Authenticator, Opened, Waiting
 from salvo_server.core.chat_relay import Chat

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from salvo.errors import SealError
-from salvo.seal import Blob, derive_key, open_blob
+from salvo.wire.seal import Blob, derive_key, open_blob
 from salvo_game.rate_limit import DERIVATIONS, REFUSALS, Bucket
 
 #: Proven salts kept a team. Our SDK needs one; a client with a fresh salt a message needs none of them again.

@@ -9,8 +9,8 @@ from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import LEAGUE
 from salvo.errors import IllegalCommand, WireError
-from salvo.log_throttle import SELDOM
 from salvo.net.inbound import Inbound
+from salvo.system.log_throttle import SELDOM
 from salvo_game.table import Table
 from salvo_server.core.effects import Effects
 from salvo_server.core.play import Play

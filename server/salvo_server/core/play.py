@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.header import write_header
 from salvo.errors import IllegalCommand
-from salvo.table_step import Step
+from salvo.wire import topics
 from salvo_game.journal_interface import (
     EveningChanged,
     GameClosed,
@@ -33,6 +32,7 @@ from salvo_game.log import TableLog
 from salvo_game.recovery import Openings, recover
 from salvo_game.referee import Referee
 from salvo_game.table import Follower, Table
+from salvo_game.table_step import Step
 from salvo_server.core.effects import Effects, StepNews
 from salvo_server.core.evening import Evening, at_each
 from salvo_server.core.keyring import Keyring

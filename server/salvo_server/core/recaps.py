@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import NamedTuple
 
-from salvo import topics
 from salvo.codec.announcements import Publication
 from salvo.codec.recap_writer import write_recap
-from salvo.seal import NONCE_BYTES, SALT_BYTES, key_to_team, make_blob
+from salvo.wire import topics
+from salvo.wire.seal import NONCE_BYTES, SALT_BYTES, key_to_team, make_blob
 from salvo_game.table import Table
 from salvo_server.core.keyring import KeyOwner, Keyring, KeyWorker
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import CODES, Answered, SealError, WireError
-from salvo.log_throttle import Throttle
 from salvo.net.inbound import Inbound
+from salvo.system.log_throttle import Throttle
+from salvo.wire import topics
 from salvo_game.rate_limit import DERIVATIONS, Buckets
 from salvo_game.table import Table
 

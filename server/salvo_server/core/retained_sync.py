@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.announcements import Publication
 from salvo.errors import SalvoError, WireError
 from salvo.net.inbound import Inbound
+from salvo.wire import topics
 from salvo_game.table import Table
 
 log = logging.getLogger(__name__)

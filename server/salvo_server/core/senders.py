@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from salvo import messages as m
-from salvo import topics
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
-from salvo.topics import Publisher
+from salvo.wire import topics
+from salvo.wire.topics import Publisher
 from salvo_game.table import Table
 from salvo_server.core.keyring import KeyOwner, Keyring
 

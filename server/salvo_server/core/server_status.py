@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcement_writer import write_announcement
-from salvo.distribution import __version__
+from salvo.system.distribution import __version__
+from salvo.wire import topics
 from salvo_game.log import ServerIdentity
 from salvo_game.referee import Referee
 

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from salvo.atomic_file import create_file, replace_files
 from salvo.errors import MissingExtra, SalvoError
-from salvo.user_folders import private_folder
+from salvo.system.atomic_file import create_file, replace_files
+from salvo.system.user_folders import private_folder
 from salvo_server.storage.identity import TITLE
 from salvo_server.storage.journal.locks import lock_file
 from salvo_server.storage.vault import KEY_BYTES

@@ -18,11 +18,11 @@ import nacl.bindings
 import nacl.public
 import nacl.signing
 
-from salvo.atomic_file import create_file
 from salvo.errors import SalvoError
-from salvo.seal import fingerprint, open_sealed
-from salvo.text_files import text_of
-from salvo.user_folders import private_folder
+from salvo.system.atomic_file import create_file
+from salvo.system.text_files import text_of
+from salvo.system.user_folders import private_folder
+from salvo.wire.seal import fingerprint, open_sealed
 
 #: First line of the file, with the version of its form.
 TITLE: Final = "salvo identity 1"

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 
 
 @dataclass(frozen=True, slots=True)

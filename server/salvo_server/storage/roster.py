@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from salvo.atomic_file import create_file, replace_file
 from salvo.badges import Badges
 from salvo.errors import MissingExtra, SalvoError, WireError
-from salvo.roles_and_rights import Role
-from salvo.text_files import SECRET_LENGTH, SECRET_LETTERS, read_text
-from salvo.topics import RESERVED, check_name
-from salvo.user_folders import private_folder
+from salvo.system.atomic_file import create_file, replace_file
+from salvo.system.text_files import SECRET_LENGTH, SECRET_LETTERS, read_text
+from salvo.system.user_folders import private_folder
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.topics import RESERVED, check_name
 from salvo_server.storage.register import Account
 from salvo_server.storage.vault import Vault
 

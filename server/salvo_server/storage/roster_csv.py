@@ -8,8 +8,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from salvo.roles_and_rights import Role
-from salvo.text_files import read_text
+from salvo.system.text_files import read_text
+from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.roster import ROLES, SCREENS, RosterEntry, RosterError
 
 _COLUMNS: Final = ("name", "role", "screens")

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Final
 
 from salvo import messages as m
-from salvo.atomic_file import create_file, replace_file, sync_folder
 from salvo.codec.announcements import EVENING
 from salvo.codec.transcript import EndOfGame, read_line
 from salvo.errors import SalvoError, WireError
-from salvo.fairness.proof import PROOF, proof_path
-from salvo.table_step import Step
+from salvo.join.fairness.proof import PROOF, proof_path
+from salvo.system.atomic_file import create_file, replace_file, sync_folder
 from salvo_game.journal_interface import GameOpened, SavedGame
 from salvo_game.log import proof_lines
+from salvo_game.table_step import Step
 from salvo_game.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 from salvo_server.storage.identity import Identity
 

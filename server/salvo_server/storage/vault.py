@@ -15,9 +15,9 @@ from typing import Final
 import nacl.exceptions
 import nacl.secret
 
-from salvo.atomic_file import create_file
 from salvo.errors import SalvoError
-from salvo.user_folders import private_folder
+from salvo.system.atomic_file import create_file
+from salvo.system.user_folders import private_folder
 
 #: Of a key's file.
 KEY_BYTES: Final = nacl.secret.SecretBox.KEY_SIZE

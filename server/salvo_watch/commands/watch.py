@@ -18,10 +18,10 @@ from salvo.cli.checked import refuse_unused_ca
 from salvo.cli.options import CA, URL, json_option
 from salvo.cli.output import Integer, has_terminal, table_name
 from salvo.errors import ConnectionLost
-from salvo.fairness.proof import Proof
-from salvo.fairness.proof_connection import ProofConnection
+from salvo.join.fairness.proof import Proof
+from salvo.join.fairness.proof_connection import ProofConnection
 from salvo.net.mqtt import BrokerUrl
-from salvo.streams import let_go_of_terminal
+from salvo.system.streams import let_go_of_terminal
 from salvo_server.screen_users import ScreenUsers, watching_account
 from salvo_watch.live_views import Watcher
 

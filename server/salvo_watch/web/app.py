@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp
 
-from salvo.distribution import __version__
 from salvo.errors import WireError
-from salvo.topics import NAME_PATTERN, check_name
+from salvo.system.distribution import __version__
+from salvo.wire.topics import NAME_PATTERN, check_name
 from salvo_display.web_page.qr import qr_code
 from salvo_display.web_page.rendering import render
 from salvo_display.web_server.web_pages import STREAM_HEADERS, Guarded, number, static_files, to_root

@@ -33,7 +33,7 @@ from starlette.routing import Route
 
 from salvo.badges import Badges
 from salvo.errors import SalvoError
-from salvo.seal import fingerprint
+from salvo.wire.seal import fingerprint
 from salvo_display.replay import Replay
 from salvo_display.web_page import Setting, html_page
 from salvo_display.web_page.drawing import Luck

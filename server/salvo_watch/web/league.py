@@ -9,7 +9,7 @@ from typing import Any, Final
 from salvo import messages as m
 from salvo.badges import Badge, Badges
 from salvo.table_places import table_of
-from salvo_server.game_lengths import TimeLeft
+from salvo_server.spectators.game_lengths import TimeLeft
 from salvo_watch.web.stage import LATEST_SECONDS
 
 #: Phases that give results away, so that they wait for the tapes of their games.

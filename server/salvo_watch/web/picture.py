@@ -18,7 +18,7 @@ from salvo.rules import Sinkings
 from salvo.table_state import TableState, TurnClock
 from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
-from salvo_server.game_lengths import time_left_at
+from salvo_server.spectators.game_lengths import time_left_at
 from salvo_watch.web.chances import Chances, Race
 from salvo_watch.web.commentary import Moment, Salvo, Standing, moments
 

@@ -16,14 +16,14 @@ from functools import partial
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from salvo import messages as m
-from salvo import topics
 from salvo.badges import Badges
 from salvo.messages import State
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
 from salvo.table_places import MAX_TABLES, cell_of, place_of, table_of
 from salvo.table_state import Fact, NewConnection, ServerStatuses
-from salvo.topics import Reader
+from salvo.wire import topics
+from salvo.wire.topics import Reader
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks

@@ -18,7 +18,7 @@ from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from salvo.distribution import NAME, PACKAGES
+from salvo.system.distribution import NAME, PACKAGES
 
 _ABOUT: Final = "Wheel-Version: 1.0\nGenerator: salvo\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 #: Of a zip, which knows no earlier date: the same files make the same wheel.

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from salvo import messages as m
-from salvo import topics
 from salvo.badges import Badges
 from salvo.codec.published import read_published
 from salvo.messages import State
@@ -27,6 +26,7 @@ from salvo.table_state import (
     StateMoved,
     TurnLength,
 )
+from salvo.wire import topics
 from salvo_game.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.commentary import Salvo
 from salvo_watch.web.picture import Scene, Screen, out_of

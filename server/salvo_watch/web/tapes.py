@@ -16,10 +16,10 @@ from salvo.codec.header import Header
 from salvo.codec.log import END, HEAD, MIDDLE, OF_BYTES, entry_digest
 from salvo.messages import State
 from salvo.table_state import News
-from salvo.table_step import Step
 from salvo_game.log import is_public
 from salvo_game.log_verification import verify_lines
-from salvo_server.referee_view import BoardSnapshots
+from salvo_game.table_step import Step
+from salvo_server.spectators.referee_view import BoardSnapshots
 from salvo_watch.web.picture import Scene
 from salvo_watch.web.tables import Arrived, Table
 

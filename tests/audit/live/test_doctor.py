@@ -21,11 +21,11 @@ from kit.guarded import Guarded, guarded, wait_for_users
 from kit.ports import Port
 from kit.programs import BROKERS
 from salvo.net.mqtt import BrokerUrl
-from salvo.seal import fingerprint
+from salvo.wire.seal import fingerprint
 from salvo_audit.doctor import CheckFinding, CheckVerdict, ExaminedContest, examine
 from salvo_server.commands.tls import make_certificates
 from salvo_server.contest import Contest
-from salvo_server.local_servers import announced
+from salvo_server.operations.local_servers import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.roster import Roster

@@ -11,7 +11,7 @@ import pytest
 
 from kit.command_line import run
 from kit.programs import PACKAGES, needs
-from salvo.bot_sources import load
+from salvo.bots.sources import load
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.simulation import simulate
 from salvo_lab.templates import FOLDER, KITS, Template

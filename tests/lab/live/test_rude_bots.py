@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from kit.programs import needs
-from salvo.programs import linux
+from salvo.bots.programs import linux
 
 #: Each process of a bot has the pipe open for as long as it lives.
 HEAD = """

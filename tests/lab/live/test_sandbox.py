@@ -15,10 +15,10 @@ import pytest
 
 from kit.documents import DOCS
 from kit.programs import needs
-from salvo.bot_sources import in_sandbox, load
+from salvo.bots.programs import linux, sandbox
+from salvo.bots.programs.sandbox import sandboxed
+from salvo.bots.sources import in_sandbox, load
 from salvo.errors import BotError
-from salvo.programs import linux, sandbox
-from salvo.programs.sandbox import sandboxed
 
 pytestmark = needs("bwrap")
 

@@ -20,8 +20,8 @@ from kit.command_line import run
 from kit.failing_bots import LINE, OURS, failing_bot
 from kit.players import Announced, join
 from kit.processes import without_settings
-from salvo.adapter import closing
-from salvo.bot_sources import make
+from salvo.bots.adapter import closing
+from salvo.bots.sources import make
 from salvo.errors import BotError
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot

@@ -18,7 +18,7 @@ from kit.players import SECONDS, Announced, join, over
 from kit.processes import started
 from kit.same_games import SEED, AnnouncedAndSent, in_arena, one_fleet
 from salvo import messages as m
-from salvo.bot_sources import make
+from salvo.bots.sources import make
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 

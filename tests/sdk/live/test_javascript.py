@@ -33,10 +33,10 @@ from kit.same_games import SEED, AnnouncedAndSent, in_arena, one_fleet
 from kit.secured import Client
 from kit.web_front import web_front
 from salvo import messages as m
-from salvo import topics
 from salvo.codec.announcements import EVENING
-from salvo.league_news import LeagueNews
+from salvo.join.league_news import LeagueNews
 from salvo.net.mqtt import BrokerUrl
+from salvo.wire import topics
 from salvo_lab.bots.random_bot import RandomBot
 
 pytestmark = [needs("node"), needs("npm"), pytest.mark.long]

@@ -26,8 +26,8 @@ from kit.brokers import Broker, StartServer
 from kit.players import SECONDS, Announced, join
 from kit.programs import needs, path_of
 from salvo import messages as m
+from salvo.bots.player import Answer, Bot
 from salvo.net.mqtt import Connection
-from salvo.player import Answer, Bot
 from salvo.view import View
 from salvo_server.contest import Contest
 

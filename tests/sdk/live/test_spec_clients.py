@@ -14,7 +14,7 @@ from kit.brokers import Broker, StartServer
 from kit.players import Announced, join
 from kit.processes import started
 from salvo import messages as m
-from salvo.player import Answer, Bot
+from salvo.bots.player import Answer, Bot
 from salvo.view import View
 
 _GAME_SECONDS = 120

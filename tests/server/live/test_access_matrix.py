@@ -18,7 +18,7 @@ from kit.accounts import SERVER, contest
 from kit.programs import BROKERS
 from kit.raw import Raw, publish_packet, subscribe_packet
 from kit.secured import Client, Secured, secured
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.register import Account
 
 #: The default table and a further one; and one that is not the server's, where nobody may anything.

@@ -10,8 +10,8 @@ import pytest
 
 from kit.browser import browser
 from kit.programs import needs
-from salvo.roles_and_rights import Role
-from salvo_server.cards import Venue, cards_page
+from salvo.wire.roles_and_rights import Role
+from salvo_server.host.cards import Venue, cards_page
 from salvo_server.storage.roster import Member
 
 pytestmark = [needs("chromium"), pytest.mark.slow]

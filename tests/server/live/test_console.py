@@ -17,11 +17,11 @@ from kit.page_of_a_command import faults, sitting
 from kit.players import join
 from kit.programs import needs
 from kit.waiting import until as until_true
-from salvo import topics
+from salvo.bots.player import Answer, Bot
 from salvo.net.mqtt import Connection
-from salvo.player import Answer, Bot
-from salvo.roles_and_rights import Role
 from salvo.view import Shot, View
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings

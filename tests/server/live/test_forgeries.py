@@ -24,12 +24,12 @@ from kit.players import until_online
 from kit.programs import needs
 from kit.secured import Client
 from kit.web_front import web_front
-from salvo import topics
 from salvo.codec.command_writer import write_placement
 from salvo.net.mqtt import BrokerUrl
-from salvo.roles_and_rights import Role
 from salvo.rules import SALVO
-from salvo.seal import Sealer, make_blob
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.seal import Sealer, make_blob
 from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings

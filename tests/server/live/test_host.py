@@ -18,9 +18,9 @@ from kit.processes import started
 from kit.secured import Client
 from kit.terminal import Terminal
 from kit.waiting import until
-from salvo import topics
 from salvo.net.mqtt import BrokerUrl
-from salvo.roles_and_rights import Role
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
 from salvo_lab.bots.hunter import Hunter
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.storage.register import Account

@@ -8,9 +8,9 @@ import pytest
 
 from kit.brokers import Broker
 from kit.players import join, until_online
-from salvo import client
 from salvo.errors import ImpostorError
-from salvo.fairness.known_servers import KnownServers
+from salvo.join import client
+from salvo.join.fairness.known_servers import KnownServers
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.contest import Contest

@@ -16,7 +16,7 @@ from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo_game.journal_interface import Batch, JournalUnavailable
 from salvo_server.contest import Contest, open_journal
-from salvo_server.metrics import Metrics
+from salvo_server.operations.metrics import Metrics
 from salvo_server.settings import ServerSettings
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -23,8 +23,8 @@ from kit.players import until_online
 from kit.processes import started
 from kit.programs import BROKERS, needs
 from kit.secured import Client
-from salvo import topics
-from salvo.roles_and_rights import Role
+from salvo.wire import topics
+from salvo.wire.roles_and_rights import Role
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.mosquitto.config import open_server

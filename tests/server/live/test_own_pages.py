@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kit.own_page import HOST, PORT, Host, Opened, play_on_a_sitting
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_display.web_server.own_page import KEY_SECONDS, MAX_BODY, MAX_STREAMS, RATE
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings

@@ -20,7 +20,7 @@ from kit.players import Announced, Slower, join, over, retained_of, salvos
 from kit.processes import started, without_settings
 from kit.programs import needs
 from salvo import messages as m
-from salvo.player import Answer
+from salvo.bots.player import Answer
 from salvo.view import View
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings

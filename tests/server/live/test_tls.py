@@ -13,8 +13,8 @@ import pytest
 import trustme
 
 from kit.certificates import make_certificate
-from salvo import client
 from salvo.errors import ConnectionLost
+from salvo.join import client
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.brokers.embedded import EmbeddedBroker

@@ -10,12 +10,13 @@ import pytest
 from kit.brokers import Broker, StartServer
 from kit.observer import Observer, announced, placed
 from kit.players import SECONDS
-from salvo import client, topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.codec.log_reader import read_entry, take_apart
+from salvo.join import client
 from salvo.net.inbound import Inbound
 from salvo.rules import Fleet, RuleBook
-from salvo.topics import Publisher, Reader
+from salvo.wire import topics
+from salvo.wire.topics import Publisher, Reader
 from salvo_lab.bots.hunter import Hunter
 
 OURS = [topic.name for topic in topics.TOPICS if topic.publisher is Publisher.SERVER]

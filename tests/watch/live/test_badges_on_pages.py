@@ -21,8 +21,8 @@ from kit.ports import Port
 from kit.processes import started
 from kit.waiting import until
 from kit.web_front import WebFront
-from salvo import client
 from salvo.badges import Badge, badges_of
+from salvo.join import client
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_server.storage.roster import Roster
 

@@ -18,7 +18,7 @@ import pytest
 
 from kit.guarded import Guarded, guarded, wait_for_users
 from kit.programs import BROKERS
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 
 _SECONDS = 60.0
 #: ``salvo watch``, for which a connection is established sooner: most of the time would pass in waiting for that.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from kit.brokers import Broker, StartServer
 from kit.observer import Observer, announced, placed
-from salvo import client
 from salvo import messages as m
-from salvo.fairness.proof import Proof
-from salvo.fairness.proof_connection import ProofConnection
+from salvo.join import client
+from salvo.join.fairness.proof import Proof
+from salvo.join.fairness.proof_connection import ProofConnection
 from salvo_game.log_verification import compare_stories, verify_file
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_watch.live_views import Watcher

@@ -12,7 +12,7 @@ from kit.person_at_a_terminal import SALVO, clean_environment, contest_on
 from kit.processes import started, without_settings
 from kit.proofs import SMALL
 from kit.terminal import Terminal
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 
 
 def test_the_view_at_a_terminal_ends_with_it(tmp_path: Path) -> None:

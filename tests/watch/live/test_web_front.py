@@ -28,7 +28,7 @@ from kit.proofs import SMALL, TINY
 from kit.web_front import WebFront, web_front
 from salvo.messages import Limits
 from salvo.net.mqtt import Connection
-from salvo.roles_and_rights import Role
+from salvo.wire.roles_and_rights import Role
 from salvo_display.web_server.web_pages import POLICY
 from salvo_server.brokers.embedded import EmbeddedBroker
 from salvo_server.storage.identity import Identity

@@ -26,9 +26,9 @@ from salvo.messages import SalvoResolved, SunkShip
 from salvo.view import OwnSalvo
 from salvo_league.league_file import load_league
 from salvo_server.commands.serve import serve
-from salvo_server.game_lengths import turns_of
-from salvo_server.gateway_calls import read_gateway, with_rules_of_gateways
+from salvo_server.operations.gateway_calls import read_gateway, with_rules_of_gateways
 from salvo_server.settings import load_settings
+from salvo_server.spectators.game_lengths import turns_of
 
 pytestmark = pytest.mark.quick
 

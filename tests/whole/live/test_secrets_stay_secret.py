@@ -16,14 +16,14 @@ import pytest
 from kit.command_line import run
 from kit.processes import without_settings
 from kit.waiting import until
-from salvo import topics
 from salvo.codec.announcement_reader import read_announcement
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.messages import ServerStatus
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import Connection
-from salvo.seal import derive_key, salt_of
-from salvo.topics import Reader
+from salvo.wire import topics
+from salvo.wire.seal import derive_key, salt_of
+from salvo.wire.topics import Reader
 
 SALVO = str(Path(sysconfig.get_path("scripts")) / "salvo")
 TEAMS = ("ann", "bob")

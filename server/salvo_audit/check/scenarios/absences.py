@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from salvo import topics
+from salvo.wire import topics
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.joining import play_on
 from salvo_audit.check.scenarios.turns import HARMLESS, judge_count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salvo import topics
+from salvo.wire import topics
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.turns import HARMLESS
 from salvo_audit.check.stage import Stage

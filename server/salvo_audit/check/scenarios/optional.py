@@ -9,7 +9,7 @@ import json
 import nacl.public
 import nacl.signing
 
-from salvo import topics
+from salvo.wire import topics
 from salvo_audit.check import keys
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.absences import _in_a_game

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from salvo import messages as m
-from salvo.client import play
 from salvo.errors import SalvoError
+from salvo.join.client import play
 from salvo.rules import BOOKS
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.stage import Stage, Unreached

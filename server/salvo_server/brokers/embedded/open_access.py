@@ -5,8 +5,8 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable
 
-from salvo import roles_and_rights
-from salvo.roles_and_rights import Role
+from salvo.wire import roles_and_rights
+from salvo.wire.roles_and_rights import Role
 from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
 from salvo_server.storage.register import Account
 

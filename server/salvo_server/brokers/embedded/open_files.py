@@ -15,7 +15,7 @@ from typing import Any, Final
 import pydantic.dataclasses  # pydantic loads these with the first message, when no file may be left for that
 import pydantic.type_adapter  # noqa: F401
 
-from salvo.log_throttle import Throttle
+from salvo.system.log_throttle import Throttle
 
 #: For a listener that is not an asyncio server, before it accepts again; asyncio's own is one second, too.
 PAUSE_SECONDS: Final = 1.0

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from salvo.errors import printable
-from salvo.log_throttle import Throttle
+from salvo.system.log_throttle import Throttle
 from salvo_server.brokers.embedded import packets as p
 from salvo_server.brokers.embedded.dialects import DIALECTS, Mqtt311
 from salvo_server.brokers.embedded.limits import PROBE, WRITE_BYTES, Access, BrokerLimits

@@ -7,9 +7,9 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from salvo import roles_and_rights, topics
-from salvo.roles_and_rights import Role
-from salvo.topics import Publisher
+from salvo.wire import roles_and_rights, topics
+from salvo.wire.roles_and_rights import Role
+from salvo.wire.topics import Publisher
 from salvo_server.brokers.embedded.limits import Access, Action
 from salvo_server.storage.register import Account
 

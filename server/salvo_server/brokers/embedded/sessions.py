@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from salvo.log_throttle import Throttle
+from salvo.system.log_throttle import Throttle
 from salvo_server.brokers.embedded.limits import MESSAGE_BYTES, BrokerLimits
 from salvo_server.brokers.embedded.packets import NO_LOCAL, Message
 from salvo_server.brokers.embedded.retained import Retained

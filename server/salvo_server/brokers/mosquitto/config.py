@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from salvo import roles_and_rights
-from salvo.atomic_file import create_file, replace_file
 from salvo.errors import SalvoError
-from salvo.roles_and_rights import Action, Role
+from salvo.system.atomic_file import create_file, replace_file
+from salvo.wire import roles_and_rights
+from salvo.wire.roles_and_rights import Action, Role
 from salvo_server.brokers.mosquitto.dynamic_security import (
     COMMANDS,
     DEFAULT_ACCESS,

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from salvo import roles_and_rights
 from salvo.errors import ConnectionLost, SalvoError
 from salvo.net.mqtt import BrokerUrl, Connection
-from salvo.roles_and_rights import Action, Right, Role
+from salvo.wire import roles_and_rights
+from salvo.wire.roles_and_rights import Action, Right, Role
 from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 

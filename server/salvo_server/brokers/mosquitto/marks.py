@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from salvo import topics
 from salvo.errors import WireError
 from salvo.net.inbound import Inbound
+from salvo.wire import topics
 
 log = logging.getLogger(__name__)
 

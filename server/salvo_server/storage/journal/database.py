@@ -18,7 +18,7 @@ from salvo.codec.announcements import EVENING
 from salvo.codec.steps import line_codec
 from salvo.errors import MissingExtra, WireError
 from salvo.net.addresses import MAX_PORT, check_host
-from salvo.user_folders import private_folder
+from salvo.system.user_folders import private_folder
 from salvo_game.journal_interface import (
     MAX_RECENT,
     Batch,

@@ -1,0 +1,182 @@
+"""A team that follows the seats that a host gives (SALVO-SEAT): the one follower of bots, people and language models.
+
+It leaves a lobby for its seat, or plays its game to the end first, and goes on at another table, perhaps of another
+broker. It also reads how the league stands for it (SALVO-LEAGUE), as a line for each thing that happens.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from salvo import messages as m
+from salvo.codec.announcements import EVENING
+from salvo.errors import ConnectionLost, WireError
+from salvo.join.events import Event, GameEnded, LeagueSeen, Seated, ServerMet
+from salvo.join.league_news import LeagueNews
+from salvo.join.session import Session
+from salvo.join.team import Team
+from salvo.messages import SeatGiven, ServerKeys, State
+from salvo.net.inbound import Inbound, TeamLink
+from salvo.system.log_throttle import SELDOM
+from salvo.wire import topics
+
+log = logging.getLogger(__name__)
+
+#: How long to wait for what the server reveals in its log, after a game.
+LAST_WORDS_SECONDS: Final = 3.0
+#: How long to wait until the server has taken a player off the list of the lobby that it leaves for its seat.
+LEAVING_SECONDS: Final = 5.0
+#: How long a broker must be away before a player looks for its seat at the next one, and how long it then stays there.
+LOST_SECONDS: Final = 10.0
+
+
+class SeatedTeam(Team):
+    """A session on a connection, at the table where its seat is.
+
+    The owner calls :meth:`receive`, then :meth:`follow`, in a loop.
+
+    Attributes:
+        seat: what was published last; None for none.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        link: TeamLink,
+        handle: Callable[[Event], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        meet: Callable[[ServerKeys | None], None] | None = None,
+        elsewhere: Callable[[SeatGiven], tuple[Session, TeamLink]] | None = None,
+        tap: Callable[[m.Announcement, bool], None] | None = None,
+        last_words_seconds: float = LAST_WORDS_SECONDS,
+    ) -> None:
+        """Take the connection's ``on_connect``; what is not described here is as for :class:`~salvo.join.team.Team`.
+
+        Args:
+            elsewhere: returns a session at another table and the connection to its broker, to follow the seats that a
+                host gives (SALVO-SEAT); None to stay where it is.
+            tap: see :class:`~salvo.join.session.Session`; for the session at each table.
+            last_words_seconds: how long to wait for the rest of a game's log before leaving its table.
+        """
+        super().__init__(session, link, handle, clock=clock, meet=meet)
+        self.seat: SeatGiven | None = None
+        self._elsewhere = elsewhere
+        self._tap = session.tap = tap
+        self._last_words_seconds = last_words_seconds
+        self._last_game = 0  # that was played to its end here
+        self._wanted = SeatGiven(session.table)  # where it wants to be
+        self._brokers: deque[str] = deque()  # where its seat is published, the next one first
+        self._guarded = False  # whether only a host can have published it
+        self._leaving_since: float | None = None
+        self._connected_at = clock()  # when it was last
+        self._stays_until = self._connected_at
+        self._league = LeagueNews(session.name)
+
+    @property
+    def in_league(self) -> bool:
+        """Whether a league is on, whose host draws the games at all tables."""
+        return self._league.is_on
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a host decides where it plays: its rivals wait for its fleet."""
+        return self.in_league or self.seat is not None
+
+    @property
+    def has_whole_log(self) -> bool:
+        """Whether the log of the last game, if there was one, was received to its end."""
+        return not self._last_game or not self.session.witness.follows(self._last_game)
+
+    def receive(self, longest_seconds: float) -> None:
+        """Wait at most this long for the next message, and handle everything that has arrived."""
+        try:
+            super().receive(longest_seconds)
+        except ConnectionLost as error:
+            if not self._brokers or error.code == "account_in_use":
+                raise
+            log.error("%s: %s", self.session.name, error)
+            self._connected_at = -LOST_SECONDS
+
+    def follow(self, *, wants_to_play: bool = True) -> None:
+        """Go to where the seat is, or stay there; then act."""
+        now = self._clock()
+        if self._link.connected:
+            self._connected_at = now
+        if self._brokers and now - self._connected_at >= LOST_SECONDS:
+            self._brokers.rotate(-1)
+            self._stays_until = now + LOST_SECONDS
+            self._go(SeatGiven(broker=self._brokers[-1]), now)
+        wanted, another = self._wanted, self._guarded and now >= self._stays_until
+        if another if wanted.broker else wanted.table != self.session.table:
+            self._leave_for(wanted, now)
+        else:
+            self._leaving_since = None
+            self.session.wants_to_play = wants_to_play
+        self.act()
+
+    def _leave_for(self, place: SeatGiven, now: float) -> None:
+        """Go to another table: after the game, with the last of its log, or off the list of the lobby.
+
+        A seat at another broker in mid-game means that the host has given up the game here (SALVO-SEAT-5).
+        """
+        session = self.session
+        waits = session.view is not None and session.state is not State.OVER
+        if waits and not place.broker:
+            return
+        if self._leaving_since is None:
+            self._leaving_since = now
+            session.leave()
+            self._send()  # who is not listed yet goes at once, and would be listed here while it plays there
+        waits = waits or (session.state is State.LOBBY and session.listed)
+        patience = LEAVING_SECONDS if waits else self._last_words_seconds
+        if (waits or not self.has_whole_log) and now - self._leaving_since < patience:
+            return
+        self._go(place, now)
+
+    def _go(self, place: SeatGiven, now: float) -> None:
+        assert self._elsewhere is not None
+        self._leaving_since, self._connected_at = None, now
+        try:
+            session, link = self._elsewhere(place)
+        except ConnectionLost as error:
+            log.error("%s: the seat at %s: %s", self.session.name, place.broker, error)
+            place = SeatGiven(self.session.table)
+        else:
+            session.tap, self._last_game = self._tap, 0
+            self.move(session, link)
+        self._wanted = SeatGiven(place.table)
+
+    # --- what arrives ---------------------------------------------------------------------------------------------
+
+    def _filters(self) -> list[str]:
+        return [*super()._filters(), *([topics.LEAGUE.of()] if self._elsewhere is not None else [])]
+
+    def _read(self, message: Inbound) -> list[Event]:
+        if message.topic == topics.LEAGUE.of():
+            try:
+                shown = EVENING.read(message.payload) if message.payload else None
+            except WireError as error:
+                log.warning("ignored noise on %s: %s", message.topic, error, extra=SELDOM)
+                return []
+            return [LeagueSeen(line) for line in self._league.lines(shown)]
+        events = []
+        for event in super()._read(message):
+            match event:
+                case ServerMet(profile=profile):
+                    self._guarded = profile != "open"
+                case GameEnded(game, missed=False):
+                    self._last_game = game
+                case Seated(seat):
+                    if self._elsewhere is not None:
+                        self._wanted = seat or SeatGiven()
+                        self._brokers = deque(self._wanted.brokers) or self._brokers
+                    if seat == self.seat:
+                        continue  # at each table the broker publishes again what it retains
+                    self.seat = seat
+            events.append(event)
+        return events

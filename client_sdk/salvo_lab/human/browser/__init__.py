@@ -1,0 +1,1 @@
+"""The page of a person at a browser of this machine."""

@@ -1,0 +1,1 @@
+"""What a host of a contest uses: commands to its tables, the console, and cards to print."""

@@ -1,0 +1,1 @@
+"""Running a server: its metrics, its status, the programs beside it, and finding it on this machine."""
