@@ -52,7 +52,7 @@ class NewConnection(NamedTuple):
     """A connection stands, on which all that is retained arrives again."""
 
 
-News = m.Announcement | Fact | NewConnection
+TableChange = m.Announcement | Fact | NewConnection
 
 
 class StateMoved(NamedTuple):
@@ -264,7 +264,7 @@ class TableState:
         whole = len(self.book.fleet)
         return frozenset(name for name in self.names if len(self.approved.get(name, ())) >= whole)
 
-    def apply(self, news: News) -> Sequence[Change]:
+    def apply(self, news: TableChange) -> Sequence[Change]:
         """Take in a piece of news; return what changed, in order."""
         step = _STEPS.get(type(news))
         return () if step is None else step(self, news)

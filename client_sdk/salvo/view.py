@@ -201,7 +201,7 @@ class Untouched(Collection[Shot]):
 
 _NO_TALLY = Tally(0, 0, 0)
 #: A player's news of one salvo: its result, its shots if it was the player's own, those at the player's board.
-News = tuple[SalvoResolved, Sequence[Shot], Sequence[Shot]]
+SalvoNews = tuple[SalvoResolved, Sequence[Shot], Sequence[Shot]]
 
 
 class View:
@@ -231,7 +231,7 @@ class View:
         game: int,
         fleet: Fleet,
         random: Random,
-        news: Callable[[int], Iterable[News]] | None = None,
+        news: Callable[[int], Iterable[SalvoNews]] | None = None,
     ) -> None:
         """Start before the first turn.
 

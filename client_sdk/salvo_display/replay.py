@@ -31,7 +31,7 @@ class ReplayError(SalvoError):
     """A view or a turn that the game does not have."""
 
 
-class Placed(NamedTuple):
+class ShipPlaced(NamedTuple):
     """A player's ship is here now."""
 
     player: str
@@ -45,7 +45,7 @@ class Fired(NamedTuple):
     shot: Shot
 
 
-News = m.Announcement | Placed | Fired
+ReplayNews = m.Announcement | ShipPlaced | Fired
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +120,14 @@ def ship_letter(number: int) -> str:
     return string.ascii_lowercase[min(number, 25)]
 
 
-def news_for(view: str, step: Step, book: RuleBook) -> list[News]:
+def news_for(view: str, step: Step, book: RuleBook) -> list[ReplayNews]:
     """Return an onlooker's news of a step, in the order of the announcements.
 
     A player gets public and private announcements, and of its own commands those that counted, as its recap has them
     (SALVO-JOIN-7).
     """
     knows_all, in_rounds = view == REFEREE, book.order is Order.ROUNDS
-    news: list[News] = []
+    news: list[ReplayNews] = []
     for announcement in step.announcements:
         match announcement, step.command:
             case m.ShotAccepted(player, to, x, y), _ if knows_all or player == view:
@@ -135,7 +135,7 @@ def news_for(view: str, step: Step, book: RuleBook) -> list[News]:
             case m.ShotLanded(to, x, y), m.Fire(player=player) if not in_rounds and (knows_all or player == view):
                 news.append(Fired(player, Shot(to, x, y)))
             case m.PlacementJudged(player, _, True), m.PlaceShip(placement=placement) if knows_all or player == view:
-                news.append(Placed(player, placement))
+                news.append(ShipPlaced(player, placement))
         if knows_all or getattr(announcement, "to", view) == view:
             news.append(announcement)
     return news
@@ -173,7 +173,7 @@ class Onlooker(ABC):
         self._removed: set[str] = set()
         self._allowed: dict[int, int] = {}  # shots by turn
 
-    def receive(self, at: int, news: Iterable[News]) -> None:
+    def receive(self, at: int, news: Iterable[ReplayNews]) -> None:
         """Take in the news of a time, epoch ms."""
         if self._begun_at is None:
             clock = 0
@@ -188,7 +188,7 @@ class Onlooker(ABC):
                 self._apply(announcement)
         self._draw()
 
-    def _apply(self, news: News) -> None:
+    def _apply(self, news: ReplayNews) -> None:
         match news:
             case m.PlayersListed(names):
                 self.names = names
@@ -305,11 +305,11 @@ class RefereeOnlooker(Onlooker):
         self._fired: dict[str, list[Shot]] = {}  # not resolved yet, by player
         self._salvo_of: dict[str, set[int]] = {}
 
-    def _apply(self, news: News) -> None:
+    def _apply(self, news: ReplayNews) -> None:
         match news:
             case m.PlayerLeft(player):
                 self._ships.pop(player, None)
-            case Placed(player, placement):
+            case ShipPlaced(player, placement):
                 self._ships.setdefault(player, {})[placement.ship] = placement
             case Fired(player, shot):
                 self._draw()
@@ -352,11 +352,11 @@ class PlayerOnlooker(Onlooker):
         self._landed = 0
         self._salvo_of: dict[str, set[int]] = {}
 
-    def _apply(self, news: News) -> None:
+    def _apply(self, news: ReplayNews) -> None:
         match news:
             case m.PlayerLeft(player) if player == self._me:
                 self._ships.clear()
-            case Placed(_, placement):
+            case ShipPlaced(_, placement):
                 self._ships[placement.ship] = placement
             case Fired(_, shot):
                 self._draw()

@@ -30,7 +30,7 @@ class JournalUnavailable(JournalError):
     """The journal cannot be written for now: its disk is full, its file or database away. Worth retrying."""
 
 
-class Proof(NamedTuple):
+class BurnedMessage(NamedTuple):
     """What is burned with a message, 16 bytes each (SALVO-FRESH-1, SALVO-FRESH-2).
 
     Attributes:
@@ -106,7 +106,7 @@ class StepTaken(NamedTuple):
     at: int
     text: str
     check: bytes
-    proof: Proof | None = None
+    proof: BurnedMessage | None = None
 
 
 class TeamAdmitted(NamedTuple):
@@ -178,7 +178,7 @@ class EveningChanged(NamedTuple):
     text: str
 
 
-class Progress(NamedTuple):
+class JournalProgress(NamedTuple):
     """How far the server has come since its last commit; this alone needs no commit.
 
     Attributes:
@@ -201,10 +201,10 @@ Record: TypeAlias = (
     | GameConcluded
     | ResultAnnulled
     | EveningChanged
-    | Progress
+    | JournalProgress
 )
 
-#: What is committed at once, in the order in which it happened; one :class:`Progress` at most.
+#: What is committed at once, in the order in which it happened; one :class:`JournalProgress` at most.
 Batch: TypeAlias = Sequence[Record]
 
 
@@ -251,7 +251,7 @@ class Saved(NamedTuple):
     last_step: int
     sent_through: int
     ended: bool
-    burned: Iterator[Proof]
+    burned: Iterator[BurnedMessage]
     former: Sequence[SavedGame] = ()
     behind: str = ""
     evening: str = ""

@@ -139,7 +139,7 @@ def _begin(path: Path) -> bytes:
         return b""  # its reader says why
 
 
-class _Source(NamedTuple):
+class _ReadGame(NamedTuple):
     """A game that was read.
 
     Attributes:
@@ -163,7 +163,7 @@ class Recording:
     """
 
     def __init__(
-        self, name: str, read: Callable[[], _Source], opened: GameOpened | None = None, steps: int = 0
+        self, name: str, read: Callable[[], _ReadGame], opened: GameOpened | None = None, steps: int = 0
     ) -> None:
         """Prepare; every question reads the record again, which may still be written to.
 
@@ -229,15 +229,15 @@ def _course(steps: Iterable[Step]) -> RecordedCourse:
     return course_of((step.at, step.announcements, step.check[:LINE_CHECK_BYTES].hex()) for step in steps)
 
 
-def _transcript(path: Path) -> _Source:
+def _transcript(path: Path) -> _ReadGame:
     transcript = read_transcript(path)
     steps = transcript.steps
-    return _Source(
+    return _ReadGame(
         len(steps), steps[0].at if steps else 0, lambda: (transcript.header, execute(transcript)), transcript
     )
 
 
-def _proof(path: Path) -> _Source:
+def _proof(path: Path) -> _ReadGame:
     """Return the last whole game of a proof file; what is not fair is not shown."""
     report = verify_file(path)
     if report.finding is not None:
@@ -247,7 +247,7 @@ def _proof(path: Path) -> _Source:
         raise SalvoError("no_such_game", f"{path}: no game of it is over")
     header, steps = ended[-1].header, ended[-1].steps
     assert header is not None
-    return _Source(len(steps), steps[0].at, lambda: (header, steps))
+    return _ReadGame(len(steps), steps[0].at, lambda: (header, steps))
 
 
 class JournalGames:
@@ -277,12 +277,12 @@ class JournalGames:
         return [(opened, steps, self._recording(opened, steps)) for opened, steps in self._games]
 
     def _recording(self, opened: GameOpened, steps: int) -> Recording:
-        def read() -> _Source:
+        def read() -> _ReadGame:
             game = self._reader.saved(opened)
             file = None if game.steps else self._reader.files().get(opened.id)  # after: it may just have been filed
             if file is not None:
                 return _transcript(file)._replace(at=opened.at)
-            return _Source(len(game.steps), opened.at, lambda: repeat_game(game))
+            return _ReadGame(len(game.steps), opened.at, lambda: repeat_game(game))
 
         return Recording(f"{self.name}, game {opened.number}", read, opened, steps)
 

@@ -20,10 +20,22 @@ from salvo.bots.errors import placed
 from salvo.bots.player import MAX_UNSAID, Answer, Bot, Line
 from salvo.errors import BotError, SalvoError, let_interruptions_pass
 from salvo.messages import PlayerStats, SalvoResolved
-from salvo.rules import SALVO, Announce, Fleet, Grid, Order, Repeats, RuleBook, Shots, Targets, generator, own_seed
+from salvo.rules import (
+    SALVO,
+    Announce,
+    Fleet,
+    Grid,
+    Order,
+    Repeats,
+    RuleBook,
+    Shots,
+    Targets,
+    generator,
+    own_seed,
+)
 from salvo.rules.game import Game, begin
 from salvo.rules.starter import draw_starter, set_starter
-from salvo.view import Feed, News, Shot, View, board_shots
+from salvo.view import Feed, SalvoNews, Shot, View, board_shots
 from salvo.wire.chat_text import clean_text
 
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
@@ -163,11 +175,11 @@ class _Unsaid(deque[Line]):
         self._lines.append((self._seat, line))
 
 
-Aim = tuple[int, int]
+SeatAim = tuple[int, int]
 
 
 @lru_cache(maxsize=64)
-def _aims(players: tuple[str, ...], grid: Grid) -> dict[Shot, Aim]:
+def _aims(players: tuple[str, ...], grid: Grid) -> dict[Shot, SeatAim]:
     """(seat, cell) by shot."""
     return {
         shot: (seat, cell) for seat, player in enumerate(players) for cell, shot in enumerate(board_shots(player, grid))
@@ -217,12 +229,12 @@ def play(
                 adapter.end()
 
 
-class Chronicle:
+class MatchRecord:
     """Everything that happened in a match, and who may know what of it."""
 
     def __init__(self, number: int, names: Sequence[str], game: Game) -> None:
         #: The last salvo as it was fired, including void shots. For all others, the game has every shot.
-        self.last_aims: Sequence[Aim] = ()
+        self.last_aims: Sequence[SeatAim] = ()
         self._number = number
         self._names = names
         self._game = game
@@ -235,10 +247,10 @@ class Chronicle:
         results += [SalvoResolved.of(self._number, self._names, self._game.book, salvo) for salvo in fresh]
         return results
 
-    def news(self, player: str, first: int) -> list[News]:
+    def news(self, player: str, first: int) -> list[SalvoNews]:
         """Return one player's news of the turns from index ``first`` on, counted from 0."""
         game = self._game
-        news_so_far: list[News] = []
+        news_so_far: list[SalvoNews] = []
         for salvo, result in zip(game.salvos[first:], self.results()[first:], strict=True):
             fired = self.shots(salvo.aims)
             landed = [shot for shot in fired if shot.player == player]
@@ -249,7 +261,7 @@ class Chronicle:
             news_so_far.append((result, fired, landed))
         return news_so_far
 
-    def shots(self, aims: Iterable[Aim]) -> list[Shot]:
+    def shots(self, aims: Iterable[SeatAim]) -> list[Shot]:
         """Return shots as views have them."""
         grid, names = self._game.book.grid, self._names
         return [board_shots(names[seat], grid)[cell] for seat, cell in aims]
@@ -300,9 +312,9 @@ class _Match:
         # Under other rules, shots that a view has dealt may be illegal by now, or may not be fired all at once.
         free = book.targets is Targets.EVERYBODY and book.repeats is not Repeats.REFUSED
         self._at_one_stroke = free and book.shots is not Shots.UNTIL_MISS
-        self._fired: dict[int, Sequence[Aim]] = {}  # by turn, until listeners were called
+        self._fired: dict[int, Sequence[SeatAim]] = {}  # by turn, until listeners were called
         self._reported = 0  # how many salvos listeners were called for
-        self._chronicle = Chronicle(game, self._names, self._game)
+        self._chronicle = MatchRecord(game, self._names, self._game)
         self._views = [
             View(book, name, self._names, game, fleet, adapter.random, partial(self._chronicle.news, name))
             for name, adapter, fleet in zip(self._names, self._bots, fleets, strict=True)
@@ -381,13 +393,13 @@ class _Match:
                 self._pass_on()
         return self._outcome()
 
-    def _fire_in_parts(self, seat: int, view: View, answer: object) -> list[Aim]:
+    def _fire_in_parts(self, seat: int, view: View, answer: object) -> list[SeatAim]:
         """Fire and ask until the turn's shots are spent or the bot gives up the rest; then end the turn.
 
         Returns all shots.
         """
         game = self._game
-        parts: list[Aim] = []
+        parts: list[SeatAim] = []
         while fired := self._checked(seat, view, answer):
             aims = [self._aims[shot] for shot in fired]
             game.fire(aims)
@@ -457,14 +469,14 @@ class _Match:
             self._gone[name] = min(turn, self._gone.get(name, turn))
         self._supervision.failures.append(Failure(name, self._number, turn, error.code, error.text, error.trace))
 
-    def _bury(self, fallen: Sequence[int], aims: Sequence[Aim]) -> None:
+    def _bury(self, fallen: Sequence[int], aims: Sequence[SeatAim]) -> None:
         """Keep cells of the defeated from being drawn, whether or not the news is ever read."""
         self._chronicle.last_aims = aims
         for view in self._views:
             for seat in fallen:
                 view.untouched.discard_player(self._names[seat])
 
-    def _follow(self, turn: int, aims: Sequence[Aim]) -> None:
+    def _follow(self, turn: int, aims: Sequence[SeatAim]) -> None:
         """Show where shots fell if that is public, and call those who listen to every salvo."""
         if self._all_see:
             for view in self._views:

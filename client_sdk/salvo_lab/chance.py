@@ -8,11 +8,11 @@ from collections.abc import Callable
 from itertools import zip_longest
 
 from salvo.bots.programs.debugger import is_debugged
-from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.text_boards import TextBoards
 from salvo_lab.arena import Outcome
 
 
-def warn_of_chance(first: Outcome, boards: Boards, play: Callable[[Boards], Outcome]) -> str:
+def warn_of_chance(first: Outcome, boards: TextBoards, play: Callable[[TextBoards], Outcome]) -> str:
     """Play a game a second time with new bots, and say who played otherwise; empty if nobody did.
 
     What the bots print meanwhile is discarded. Under a debugger nothing is played.
@@ -22,7 +22,7 @@ def warn_of_chance(first: Outcome, boards: Boards, play: Callable[[Boards], Outc
     """
     if is_debugged():
         return ""
-    repeated = Boards()
+    repeated = TextBoards()
     with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
         second = play(repeated)
     placed = [name for name, fleet in first.fleets.items() if second.fleets[name].placements != fleet.placements]

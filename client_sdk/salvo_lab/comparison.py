@@ -28,7 +28,7 @@ from salvo.bots.player import Bot
 from salvo.errors import BotError
 from salvo.rules import RuleBook
 from salvo_lab.arena import Failure
-from salvo_lab.highlights import LostGame, Score, lost_by_least, lost_by_most, score_of
+from salvo_lab.highlights import DuelSummary, LostGame, lost_by_least, lost_by_most, score_of
 from salvo_lab.intervals import percent
 from salvo_lab.simulation import Seats, stream
 from salvo_lab.time_limits import TURN_SECONDS
@@ -274,7 +274,7 @@ def compare(
     test = SequentialTest(1 - confidence, margin)
     names: tuple[str, str] | None = None
     failures: list[Failure] = []
-    scores: list[Score] = []
+    scores: list[DuelSummary] = []
     played = stream(
         [first, second],
         games=games // 2 * 2,
@@ -319,7 +319,7 @@ def compare(
     )
 
 
-def _worth_seeing(scores: Sequence[Score]) -> tuple[LostGame, ...]:
+def _worth_seeing(scores: Sequence[DuelSummary]) -> tuple[LostGame, ...]:
     most, least = lost_by_most(scores), lost_by_least(scores)
     if most is None or least is None:
         return ()

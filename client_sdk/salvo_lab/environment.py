@@ -25,7 +25,7 @@ from salvo.rules.files import load_book
 from salvo.rules.game import Game, begin
 from salvo.rules.starter import draw_starter, set_starter
 from salvo.view import Feed, Shot, View, board_shots
-from salvo_lab.arena import EMPTY_TURNS, Chronicle
+from salvo_lab.arena import EMPTY_TURNS, MatchRecord
 
 try:
     import numpy as np
@@ -111,7 +111,7 @@ class Battleship(AECEnv):  # type: ignore[misc]
         self._actions = {agent: self._actions_of(agent) for agent in self.possible_agents}
         self._seeds: Random = SystemRandom()
         self._game: Game
-        self._chronicle: Chronicle
+        self._chronicle: MatchRecord
         self._views: dict[str, View]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -164,7 +164,7 @@ class Battleship(AECEnv):  # type: ignore[misc]
         if starter is None:
             starter = draw_starter(rules, seed, "", 1, len(names))
         self._game = begin(rules, fleets, starter)
-        self._chronicle = Chronicle(1, names, self._game)
+        self._chronicle = MatchRecord(1, names, self._game)
         self._views = {
             name: View(rules, name, names, 1, fleet, random, partial(self._chronicle.news, name))
             for name, fleet, random in zip(names, fleets, randoms, strict=True)

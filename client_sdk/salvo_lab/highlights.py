@@ -8,7 +8,7 @@ from typing import NamedTuple
 from salvo_lab.simulation import Played
 
 
-class Score(NamedTuple):
+class DuelSummary(NamedTuple):
     """A game of two from one player's point of view.
 
     Attributes:
@@ -37,7 +37,7 @@ class LostGame(NamedTuple):
     """A lost game worth looking at, and why: a few words."""
 
     why: str
-    score: Score
+    score: DuelSummary
 
     @property
     def in_words(self) -> str:
@@ -45,29 +45,29 @@ class LostGame(NamedTuple):
         return f"{self.why}, {self.score.hits} hits to {self.score.rival_hits}"
 
 
-def score_of(game: Played, name: str) -> Score:
+def score_of(game: Played, name: str) -> DuelSummary:
     """Return a game of two from the point of view of the player with this name."""
     [rival] = (stats for other, stats in game.stats.items() if other != name)
     worth = 1 / len(game.winners) if name in game.winners else 0.0
-    return Score(game.game, worth, game.stats[name].hits, rival.hits, bool(game.failures))
+    return DuelSummary(game.game, worth, game.stats[name].hits, rival.hits, bool(game.failures))
 
 
-def lost_by_most(scores: Iterable[Score]) -> LostGame | None:
+def lost_by_most(scores: Iterable[DuelSummary]) -> LostGame | None:
     """Return the game lost by the largest margin, the first of several; None if none was lost."""
     return _lost("lost by most", scores, min)
 
 
-def lost_by_least(scores: Iterable[Score]) -> LostGame | None:
+def lost_by_least(scores: Iterable[DuelSummary]) -> LostGame | None:
     """Return the game lost by the smallest margin, the first of several; None if none was lost."""
     return _lost("lost by least", scores, max)
 
 
-def _lost(why: str, scores: Iterable[Score], first: Callable[..., Score]) -> LostGame | None:
+def _lost(why: str, scores: Iterable[DuelSummary], first: Callable[..., DuelSummary]) -> LostGame | None:
     lost = [score for score in scores if score.is_lost]
     return LostGame(why, first(lost, key=lambda score: score.lead)) if lost else None
 
 
-def lost_since(scores: Sequence[Score], earlier: Sequence[Score]) -> LostGame | None:
+def lost_since(scores: Sequence[DuelSummary], earlier: Sequence[DuelSummary]) -> LostGame | None:
     """Return the game that got worse by most, of those won before and lost now; None if there is none."""
     fell = [
         (new.lead - old.lead, new) for new, old in zip(scores, earlier, strict=True) if old.worth == 1 and new.is_lost

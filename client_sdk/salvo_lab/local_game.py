@@ -12,7 +12,7 @@ from salvo.bots.adapter import Adapter, closing, made
 from salvo.bots.player import Bot
 from salvo.bots.sources import name_here
 from salvo.errors import BotError
-from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.text_boards import TextBoards
 from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
@@ -30,9 +30,9 @@ def play_here(bot: type[Bot], *, watch: bool) -> None:
     name = name_here(bot)
     name = name if name != "hunter" else "team-hunter"
     terminal = sys.stdout.isatty()
-    boards = Watched(moving=terminal) if watch else Boards()
+    boards = Watched(moving=terminal) if watch else TextBoards()
 
-    def play(boards: Boards, report: Callable[[str], object] = logging.warning) -> arena.Outcome:
+    def play(boards: TextBoards, report: Callable[[str], object] = logging.warning) -> arena.Outcome:
         with closing(made(bot), name, report) as mine, boards, telling_of_waits(mine.bot, name):
             opponents: dict[str, Bot | Adapter] = {name: mine, "hunter": Hunter()}
             return arena.play(opponents, seed=seed, opening=boards.begin, listener=boards.follow)

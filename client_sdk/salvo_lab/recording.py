@@ -11,7 +11,7 @@ from salvo.codec.header import Header
 from salvo.rules import SALVO, Fleet, RuleBook
 from salvo.view import Shot
 from salvo.wire.topics import check_name
-from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.text_boards import TextBoards
 from salvo_game.referee import Referee
 from salvo_game.table import Table
 from salvo_game.table_step import Step
@@ -27,7 +27,7 @@ def play_at_table(
     game: int = 1,
     book: RuleBook = SALVO,
     fleets: Mapping[str, Fleet] | None = None,
-    boards: Boards | None = None,
+    boards: TextBoards | None = None,
 ) -> tuple[Outcome, Header, list[Step]]:
     """Play a game in the arena and record it as the game that a contest with this seed would have been.
 
@@ -42,7 +42,7 @@ def play_at_table(
     """
     for name in bots:
         check_name(name, "player")
-    boards = boards or Boards()
+    boards = boards or TextBoards()
     outcome = arena.play(
         bots, seed=seed, game=game, book=book, fleets=fleets, opening=boards.begin, listener=boards.follow
     )

@@ -22,7 +22,7 @@ from salvo.rules.fleet import fleet_ship_by_ship
 from salvo.view import Shot, View
 from salvo_lab import arena
 from salvo_lab.arena import Failure
-from salvo_lab.simulation.worker import Batch, Player, Run
+from salvo_lab.simulation.worker import GameResults, Run, RunPlayer
 
 #: Names of the players in a solo game.
 SHOOTER: Final = "solo"
@@ -100,7 +100,9 @@ class Boards(Run[Cleared]):
     strict: bool = False
     ship_by_ship: bool = False
 
-    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[Cleared]:
+    def player(
+        self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None
+    ) -> RunPlayer[Cleared]:
         """Return what clears the boards."""
         return _Clearing(self, mark, kinds)
 
@@ -109,12 +111,12 @@ class Boards(Run[Cleared]):
         return self.bots
 
 
-class _Clearing(Player[Cleared]):
+class _Clearing(RunPlayer[Cleared]):
     def __init__(self, boards: Boards, mark: memoryview | None, kinds: Mapping[str, type[Bot]] | None) -> None:
         super().__init__(boards, mark, kinds)
         self._boards = boards
 
-    def _play(self, game: int, batch: Batch[Cleared]) -> Cleared:
+    def _play(self, game: int, batch: GameResults[Cleared]) -> Cleared:
         [(name, kind)] = self._kinds.items()
         try:
             seed, book = self._boards.seed, self._boards.book

@@ -29,7 +29,7 @@ from salvo_lab.series.lines import (
     Plain,
     Voided,
 )
-from salvo_lab.series.schedule import Match
+from salvo_lab.series.schedule import Fixture
 from salvo_league.league_file import OVER_SECONDS, LeagueError, LeagueFormat
 from salvo_league.league_state import LeagueState
 from salvo_league.next_matches import next_on_ladder, next_round
@@ -287,7 +287,7 @@ class Director:
             absent,
         )
 
-    def _forfeit(self, match: Match, at: str, game: int) -> LeagueResult:
+    def _forfeit(self, match: Fixture, at: str, game: int) -> LeagueResult:
         """Return the result of a match to which one team came, or none."""
         there, none = self.book.closing.get(match.number, ()), (0,) * len(match.teams)
         places = tuple(1 if team in there else 2 for team in match.teams)

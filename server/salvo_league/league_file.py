@@ -29,7 +29,7 @@ from salvo.wire.chat_text import clean_text
 from salvo.wire.topics import check_name
 from salvo_lab.series.lines import SeriesKind
 from salvo_lab.series.record import SeriesRecord, record_path
-from salvo_lab.tournament.file import Integer, Kind, Model, Seed, number
+from salvo_lab.tournament.file import Kind, Model, Seed, WholeNumber, number
 from salvo_server.spectators.game_lengths import longest, turns_of
 
 #: Characters of a league's name.
@@ -78,7 +78,7 @@ def _line(value: object) -> object:
 Table = Annotated[str, BeforeValidator(partial(_name, "table"))]
 Team = Annotated[str, BeforeValidator(partial(_name, "team"))]
 Real = Annotated[float, BeforeValidator(number)]
-Seconds = Annotated[Integer, Field(ge=1, le=86_400)]
+Seconds = Annotated[WholeNumber, Field(ge=1, le=86_400)]
 
 
 class League(Model):
@@ -106,19 +106,19 @@ class League(Model):
 
     name: Annotated[str, BeforeValidator(_line), Field(max_length=MAX_NAME)]
     format: LeagueFormat = LeagueFormat.SWISS
-    rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
-    games: Annotated[Integer, Field(ge=1, le=100_000)] | None = None
+    rounds: Annotated[WholeNumber, Field(ge=1, le=1000)] | None = None
+    games: Annotated[WholeNumber, Field(ge=1, le=100_000)] | None = None
     hours: Annotated[Real, Field(ge=0.01, le=1000, allow_inf_nan=False)] | None = None
-    table_size: Annotated[Integer, Field(ge=2, le=8)] = 4
+    table_size: Annotated[WholeNumber, Field(ge=2, le=8)] = 4
     tables: Annotated[tuple[Table, ...], Field(min_length=1, max_length=64)] = ("",)
     minutes: Annotated[Real, Field(ge=MIN_MINUTES, le=240, allow_inf_nan=False)] | None = None
     placement_seconds: Seconds = 30
     turn_seconds: Seconds | None = None
     pace_seconds: Annotated[Real, Field(ge=0, le=m.MAX_PACE_SECONDS, allow_inf_nan=False)] | None = None
-    wait_seconds: Annotated[Integer, Field(ge=0, le=86_400)] = 60
-    result_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 10
-    away_seconds: Annotated[Integer, Field(ge=1, le=86_400)] = 60
-    patience_seconds: Annotated[Integer, Field(ge=0, le=3600)] = 20
+    wait_seconds: Annotated[WholeNumber, Field(ge=0, le=86_400)] = 60
+    result_seconds: Annotated[WholeNumber, Field(ge=0, le=3600)] = 10
+    away_seconds: Annotated[WholeNumber, Field(ge=1, le=86_400)] = 60
+    patience_seconds: Annotated[WholeNumber, Field(ge=0, le=3600)] = 20
     teams: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
     plain: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
     fill: dict[Team, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict, max_length=7)

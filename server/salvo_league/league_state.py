@@ -23,7 +23,7 @@ from salvo_lab.series.lines import (
     SeriesLine,
     Voided,
 )
-from salvo_lab.series.schedule import Match
+from salvo_lab.series.schedule import Fixture
 from salvo_lab.series.standings import SeriesRow, SeriesStandings, league, points, standings_of_matches
 from salvo_league.league_file import League
 
@@ -54,7 +54,7 @@ class LeagueState:
     def __init__(self, league: League, lines: Iterable[SeriesLine], *, filling: bool = False) -> None:
         self.league = league
         self.filling = filling
-        self.matches: dict[int, Match] = {}
+        self.matches: dict[int, Fixture] = {}
         self.assigned: dict[str, Assigned] = {}
         self.given_up: dict[str, int] = {}
         self.closing: dict[int, tuple[str, ...]] = {}
@@ -82,7 +82,7 @@ class LeagueState:
             case Drawn(number, first, matches):
                 self.round = number
                 for place, teams in enumerate(matches):
-                    self.matches[first + place] = Match(first + place, number, teams)
+                    self.matches[first + place] = Fixture(first + place, number, teams)
                 names = {name for teams in matches for name in teams}
                 self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
             case Assigned(_, at):
@@ -131,18 +131,18 @@ class LeagueState:
         return self._found_plain | set(self.league.plain)
 
     @property
-    def open_matches(self) -> list[Match]:
+    def open_matches(self) -> list[Fixture]:
         """Matches without a result, in their order; a bye needs none."""
         return [match for match in self.matches.values() if len(match.teams) > 1 and match.number not in self.results]
 
     @property
-    def pending(self) -> list[Match]:
+    def pending(self) -> list[Fixture]:
         """Open matches that are at no table."""
         busy = {line.assigned for line in self.assigned.values()}
         return [match for match in self.open_matches if match.number not in busy]
 
     @property
-    def earlier(self) -> list[Match]:
+    def earlier(self) -> list[Fixture]:
         """All matches that were drawn."""
         return list(self.matches.values())
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from salvo_lab.series.lines import Drawn
-from salvo_lab.series.schedule import Match, ladder_match, meetings, mixed_round, swiss_round
+from salvo_lab.series.schedule import Fixture, ladder_match, meetings, mixed_round, swiss_round
 from salvo_league.league_file import LeagueFormat
 from salvo_league.league_state import LeagueState
 
@@ -19,7 +19,7 @@ def next_round(book: LeagueState, teams: Sequence[str]) -> Drawn | None:
     names = [*teams, *filling]
     earlier = book.earlier
     if len(filling) > 1:  # they sit apart, as if they had met more often than anybody
-        earlier = [*earlier, *[Match(0, 0, tuple(filling))] * (1 + len(earlier))]
+        earlier = [*earlier, *[Fixture(0, 0, tuple(filling))] * (1 + len(earlier))]
     if league.format is LeagueFormat.SWISS:
         if book.round >= (league.rounds or 0):
             return None

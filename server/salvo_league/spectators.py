@@ -9,7 +9,7 @@ from typing import Final
 
 from salvo import messages as m
 from salvo.codec.announcements import LEAGUE, MAX_REPORT_BYTES
-from salvo_lab.series.schedule import Match
+from salvo_lab.series.schedule import Fixture
 from salvo_league.league_file import LeagueFormat
 from salvo_league.league_state import LeagueState
 
@@ -69,14 +69,14 @@ def league_shown(
     return shown
 
 
-def _matches(book: LeagueState) -> list[Match]:
+def _matches(book: LeagueState) -> list[Fixture]:
     """Return those of the present round; on a ladder, where each is drawn alone, those that are not over."""
     if book.league.format is LeagueFormat.LADDER:
         return book.open_matches
     return [match for match in book.earlier if match.round == book.round]
 
 
-def _seconds_left(book: LeagueState, rules: str, matches: Sequence[Match], epoch: float) -> int | None:
+def _seconds_left(book: LeagueState, rules: str, matches: Sequence[Fixture], epoch: float) -> int | None:
     """Return how long the rest takes if all teams answer at once, in whole minutes; None where nobody knows."""
     league, teams = book.league, max(2, len(book.teams))
     whole = league.seconds(teams, rules, len(book.plain))

@@ -27,7 +27,7 @@ from salvo.errors import IllegalCommand
 from salvo.net.inbound import Inbound, Link
 from salvo.wire import topics
 from salvo.wire.topics import Reader
-from salvo_game.journal_interface import Journal, JournalUnavailable, Progress
+from salvo_game.journal_interface import Journal, JournalProgress, JournalUnavailable
 from salvo_game.log import Resends
 from salvo_game.table import Table
 from salvo_server.core.admission import Admission
@@ -108,7 +108,7 @@ class Service:
     on_round: Callable[[int], None] = lambda late_ms: None
     _compares_until: int | None = None
     _is_compared: bool = False  # with this connection, so that the statuses are published already
-    _progress: Progress = field(default_factory=lambda: Progress(ended=False))
+    _progress: JournalProgress = field(default_factory=lambda: JournalProgress(ended=False))
     _unread: list[Inbound] = field(default_factory=list)
     _host_commands: SimpleQueue[tuple[str, m.HostCommand]] = field(default_factory=SimpleQueue)
     _polled_at: int | None = None
@@ -317,7 +317,7 @@ class Service:
         except JournalUnavailable as error:
             self._stall(error)
             return False
-        self.pending.records, self._progress = [], Progress()
+        self.pending.records, self._progress = [], JournalProgress()
         return True
 
     def _check_journal(self) -> bool:

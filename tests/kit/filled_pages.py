@@ -478,7 +478,7 @@ def _game(desk: channel.Channel, bots: Mapping[str, Bot]) -> Iterator[None]:
 
     def play() -> None:
         outcome = arena.play(bots, seed=7)
-        desk.show(channel.Over(1, outcome.winner, outcome.places, outcome.fleets, True))
+        desk.show(channel.GameOver(1, outcome.winner, outcome.places, outcome.fleets, True))
         desk.wait(channel.Again)
 
     with channel.game_thread(desk, play) as thread:

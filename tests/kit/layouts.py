@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from salvo_lab.bots.clues import Chart
+from salvo_lab.bots.clues import ShipPlaces
 
 
-def layouts(sea: Chart) -> Iterator[tuple[int, ...]]:
+def layouts(sea: ShipPlaces) -> Iterator[tuple[int, ...]]:
     for ships in product(*[sea.places[length] for length in sea.lengths]):
         if all(not sea.margin[one] & other for n, one in enumerate(ships) for other in ships[n + 1 :]):
             yield ships

@@ -14,7 +14,7 @@ from kit.waiting import until
 from salvo.rules import BOOKS
 from salvo_display.web_server.own_page import OwnPage
 from salvo_lab.human.browser.page import SittingPage
-from salvo_lab.human.channel import Channel, FleetAsked, News, Seen
+from salvo_lab.human.channel import Channel, DeskMessage, PlaceFleet, Seen
 from salvo_lab.human.snapshot import Snapshot
 from salvo_server.host.console.line import HostLine
 from salvo_server.host.console.page import ConsolePage
@@ -133,13 +133,13 @@ class Table(NamedTuple):
     desk: Channel
     clock: Clock
 
-    def receive(self, *news: News) -> None:
+    def receive(self, *news: DeskMessage) -> None:
         for item in news:
             self.desk.show(item)
         self.page.look()
 
     def ask_for_fleet(self, rules: str = "spaced") -> None:
-        self.receive(FleetAsked(BOOKS[rules], "me", 1, Random(1)))
+        self.receive(PlaceFleet(BOOKS[rules], "me", 1, Random(1)))
 
     def begin_turn(self, rules: str = "spaced", *rivals: str) -> None:
         self.receive(Seen(Snapshot.of(view_of(rules, *rivals))))

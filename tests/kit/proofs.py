@@ -15,7 +15,19 @@ from salvo.codec.header import Header
 from salvo.codec.log import OF_BYTES, entry_digest, sign_entry
 from salvo.codec.log_reader import take_apart
 from salvo.messages import Draw, Limits, State
-from salvo.rules import SALVO, SMACKDOWN, SPACED, STREAK, XBS, Grid, Orientation, Placement, RuleBook, ShipClass, Shots
+from salvo.rules import (
+    SALVO,
+    SMACKDOWN,
+    SPACED,
+    STREAK,
+    XBS,
+    Grid,
+    Orientation,
+    Placement,
+    RuleBook,
+    ShipClass,
+    Shots,
+)
 from salvo.rules.book import Announce
 from salvo_game.log import proof_lines
 from salvo_game.log_verification import ProofReport, verify_lines

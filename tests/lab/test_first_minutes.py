@@ -19,7 +19,7 @@ from salvo.bots.player import Bot
 from salvo.cli import main
 from salvo.rules import Fleet, RuleBook
 from salvo.view import Shot, View
-from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.text_boards import TextBoards
 from salvo_display.boards.watched_game import Watched
 from salvo_lab import arena
 from salvo_lab.bots.hunter import Hunter
@@ -29,7 +29,7 @@ from salvo_lab.chance import warn_of_chance
 FIRES = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
 
 
-def play(make: type[Bot], boards: Boards, seed: int = 1) -> arena.Outcome:
+def play(make: type[Bot], boards: TextBoards, seed: int = 1) -> arena.Outcome:
     return arena.play({"mine": make(), "hunter": Hunter()}, seed=seed, listener=boards.follow)
 
 
@@ -97,7 +97,7 @@ class Restless(RandomBot):
 
 @pytest.mark.parametrize(("kind", "warned"), [(RandomBot, False), (Elsewhere, True), (Restless, True)])
 def test_a_bot_that_plays_differently_with_the_same_seed_is_named(kind: type[Bot], warned: bool) -> None:
-    boards = Boards()
+    boards = TextBoards()
     outcome = play(kind, boards)
     warning = warn_of_chance(outcome, boards, lambda other: play(kind, other))
     assert warning.startswith("mine plays differently with the same seed; ") == warned

@@ -29,14 +29,14 @@ from salvo.wire.seal import Sealer
 from salvo_lab.human.channel import (
     Channel,
     Clock,
-    FleetAsked,
-    Leave,
+    DeskMessage,
+    FiredSalvo,
     Line,
-    Link,
-    News,
+    LinkState,
     Notice,
+    PersonLeaves,
     PersonLeft,
-    Salvo,
+    PlaceFleet,
     Seen,
     Taunt,
 )
@@ -84,15 +84,15 @@ class Place:
     def sent(self) -> list[str]:
         return [publication.topic for publication in self.session.take_outbox()]
 
-    def received(self) -> list[News]:
+    def received(self) -> list[DeskMessage]:
         self.person.show()
-        return [news for news in self.desk.news() if not isinstance(news, Link | Clock)]
+        return [news for news in self.desk.news() if not isinstance(news, LinkState | Clock)]
 
 
 def test_a_person_is_asked_for_a_fleet_once_it_is_listed_and_the_fleet_is_sent() -> None:
     place = Place()
     place.lobby()
-    [asked] = [news for news in place.received() if isinstance(news, FleetAsked)]
+    [asked] = [news for news in place.received() if isinstance(news, PlaceFleet)]
     assert (asked.rules, asked.me, asked.game) == (BOOK, "me", 1)
     place.session.take_outbox()
     place.person.take(FLEET)
@@ -114,7 +114,7 @@ def test_a_person_sees_the_players_and_the_time_left_to_set_up(monkeypatch: pyte
     place.lobby()
     place.desk.news()
 
-    def received(*names: str) -> list[News]:
+    def received(*names: str) -> list[DeskMessage]:
         place.hear(m.PlayersListed(names))
         return place.desk.news()
 
@@ -162,10 +162,10 @@ def test_shots_are_fired_and_what_is_left_of_the_turn_is_skipped() -> None:
     place.game()
     place.turn(1, "me")
     assert [news.sight.shots for news in place.received() if isinstance(news, Seen)] == [5]
-    place.person.take(Salvo(1, 1, (Shot("ann", 1, 1), Shot("ann", 2, 1))))
+    place.person.take(FiredSalvo(1, 1, (Shot("ann", 1, 1), Shot("ann", 2, 1))))
     assert place.sent() == ["/players/ann/fire"] * 2
     assert [news.sight.shots for news in place.received() if isinstance(news, Seen)] == [3]
-    place.person.take(Salvo(1, 1, ()))
+    place.person.take(FiredSalvo(1, 1, ()))
     assert place.sent() == ["/players/me/skip"]
     assert [news.sight.shots for news in place.received() if isinstance(news, Seen)] == [0]
 
@@ -176,7 +176,7 @@ def test_an_answer_to_a_turn_that_is_over_fires_nothing() -> None:
     place.turn(1, "me")
     place.turn(2, "ann")
     place.received()
-    place.person.take(Salvo(1, 1, (Shot("ann", 1, 1),)))
+    place.person.take(FiredSalvo(1, 1, (Shot("ann", 1, 1),)))
     assert place.sent() == []
     assert place.received() == [Notice("too late for turn 1")]
 
@@ -186,7 +186,7 @@ def test_more_shots_than_are_left_fire_nothing() -> None:
     place = Place()
     place.game()
     place.turn(1, "me")
-    salvo = Salvo(1, 1, tuple(Shot("ann", x, 1) for x in (1, 2, 3)))
+    salvo = FiredSalvo(1, 1, tuple(Shot("ann", x, 1) for x in (1, 2, 3)))
     place.person.take(salvo)
     place.sent()
     place.received()
@@ -215,7 +215,7 @@ def test_a_person_who_goes_in_the_lobby_leaves_the_list() -> None:
     place.lobby()
     place.wire.connected, place.wire.poll = True, poll  # type: ignore[method-assign]
     place.wire.finish_proof = place.wire.published.__add__  # type: ignore[attr-defined]
-    place.desk.answer(Leave())
+    place.desk.answer(PersonLeaves())
     with pytest.raises(PersonLeft):
         place.person.play()
     assert struck_off

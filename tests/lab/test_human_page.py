@@ -12,7 +12,7 @@ from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS
 from salvo.view import Feed, Shot
 from salvo_lab.human.browser.page import ALONE_SECONDS
-from salvo_lab.human.channel import FleetAsked, Line, Notice, Over, Salvo, Seen
+from salvo_lab.human.channel import FiredSalvo, GameOver, Line, Notice, PlaceFleet, Seen
 from salvo_lab.human.snapshot import Snapshot
 
 
@@ -84,7 +84,7 @@ def test_a_click_on_an_outdated_page_does_nothing() -> None:
         async with table.visitor.tab() as picture:
             frame = await picture()
             assert (await table.visitor.do(frame, click=["ann", 0])).status == 200
-            assert [type(answer) for answer in table.desk.answers()] == [Salvo]
+            assert [type(answer) for answer in table.desk.answers()] == [FiredSalvo]
             assert (await table.visitor.do(frame, click=["ann", 0])).code == "late"
             assert (await table.visitor.do(frame | {"n": frame["n"] + 1000}, click=["ann", 0])).code == "late"
             assert table.desk.answers() == []
@@ -169,7 +169,7 @@ def test_only_a_game_that_is_over_is_replayed_and_only_to_its_person() -> None:
         await table.visitor.enter()
         table.begin_turn("salvo")
         assert (await table.visitor.ask("GET", "/replay")).status == 404
-        table.receive(Over(1, "ann", {"ann": 1, "me": 2}, page=lambda: page))
+        table.receive(GameOver(1, "ann", {"ann": 1, "me": 2}, page=lambda: page))
         answer = await table.visitor.ask("GET", "/replay")
         assert (answer.status, answer.body.decode()) == (200, page)
         assert answer.headers["content-security-policy"] == policy
@@ -183,7 +183,7 @@ def test_a_chat_line_and_a_taunt_go_out_and_hostile_text_stays_text() -> None:
         table.desk.chat = True
         await table.visitor.enter()
         table.receive(
-            FleetAsked(BOOKS["salvo"], "me", 1, Random(1)), Notice("<img src=x onerror=alert(1)>\u202e", "ann")
+            PlaceFleet(BOOKS["salvo"], "me", 1, Random(1)), Notice("<img src=x onerror=alert(1)>\u202e", "ann")
         )
         async with table.visitor.tab() as picture:
             frame = await picture()

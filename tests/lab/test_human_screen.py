@@ -23,13 +23,13 @@ from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.human.channel import (
     Channel,
-    FleetAsked,
-    Leave,
+    DeskMessage,
+    FiredSalvo,
     Line,
-    News,
     Notice,
+    PersonLeaves,
     PersonLeft,
-    Salvo,
+    PlaceFleet,
     Seen,
     Taunt,
 )
@@ -37,7 +37,7 @@ from salvo_lab.human.places.in_process import Human
 from salvo_lab.human.sitting import Mode
 from salvo_lab.human.snapshot import Snapshot
 from salvo_lab.human.terminal.board import BoardView
-from salvo_lab.human.terminal.screen import Table
+from salvo_lab.human.terminal.screen import TableScreen
 
 #: A screen takes half a second to open.
 pytestmark = pytest.mark.long
@@ -47,7 +47,7 @@ Act = Callable[["Person"], Coroutine[Any, Any, None]]
 class Person:
     """The screen and somebody at it."""
 
-    def __init__(self, app: Table, desk: Channel, pilot: Pilot[str]) -> None:
+    def __init__(self, app: TableScreen, desk: Channel, pilot: Pilot[str]) -> None:
         self.app = app
         self.desk = desk
         self.press = pilot.press
@@ -55,7 +55,7 @@ class Person:
         self._pilot = pilot
         self._received = 0
 
-    async def hear(self, *news: News) -> None:
+    async def hear(self, *news: DeskMessage) -> None:
         for each in news:
             self.desk.show(each)
         self._received += 1
@@ -65,7 +65,7 @@ class Person:
         await self._pilot.pause()  # until the page is laid out, too: clicks go by it
 
     async def ask_for_fleet(self, book: RuleBook, game: int = 1) -> None:
-        await self.hear(FleetAsked(book, "me", game, Random(1)))
+        await self.hear(PlaceFleet(book, "me", game, Random(1)))
 
     async def see(self, view: View) -> None:
         await self.hear(Seen(Snapshot.of(view)))
@@ -103,7 +103,7 @@ class Person:
 
 def _run(act: Act, size: tuple[int, int] = (100, 40)) -> str | None:
     desk = Channel()
-    app = Table(desk)
+    app = TableScreen(desk)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -171,7 +171,7 @@ def test_a_turn_s_shots_are_chosen_and_fired(book: RuleBook) -> None:
         else:
             await person.press("B", "3", "enter", "right", "space", "down", "enter", "enter", "f")
             shots = [Shot("ann", 3, 2), Shot("ann", 4, 2)]
-        assert person.desk.answers() == [Salvo(1, 1, tuple(shots))]
+        assert person.desk.answers() == [FiredSalvo(1, 1, tuple(shots))]
         assert [person.board("target")[(shot.y - 1) * 10 + shot.x - 1] for shot in shots] == [Mark.FIRED] * len(shots)
         assert person.app.sitting.mode is (Mode.SHOOT if book.longest_salvo > 1 else Mode.WAITING)
 
@@ -209,7 +209,7 @@ def test_a_person_who_leaves_in_a_game_ends_the_game_s_thread() -> None:
         await person.until(lambda: person.app.sitting.mode is Mode.SETUP)
         await person.press("r", "enter")
         await person.until(lambda: person.app.sitting.mode is Mode.SHOOT)
-        person.desk.answer(Leave())
+        person.desk.answer(PersonLeaves())
         await person.until(left.is_set)
 
     _run(act)

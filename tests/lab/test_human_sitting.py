@@ -11,7 +11,7 @@ from kit.person import fleet_in_rows, view_of
 from salvo.messages import SalvoResolved
 from salvo.rules import BOOKS, Fleet, Orientation
 from salvo.view import Feed, Shot
-from salvo_lab.human.channel import Again, Channel, FleetAsked, Over, Revealed, Salvo, Seen, TakeBack
+from salvo_lab.human.channel import Again, Channel, FiredSalvo, GameOver, PlaceFleet, Revealed, Seen, TakeBack
 from salvo_lab.human.sitting import Mode, Sitting
 from salvo_lab.human.snapshot import Snapshot
 
@@ -21,7 +21,7 @@ def _sitting(rules: str = "") -> tuple[Sitting, Channel]:
     desk = Channel()
     sitting = Sitting(desk)
     if rules:
-        sitting.receive(FleetAsked(BOOKS[rules], "me", 1, Random(1)))
+        sitting.receive(PlaceFleet(BOOKS[rules], "me", 1, Random(1)))
     return sitting, desk
 
 
@@ -78,7 +78,7 @@ def test_more_squares_than_shots_are_refused_in_the_engine_s_words() -> None:
         sitting.click("ann", cell)
     assert sitting.message == "6 shots; this turn has 5"
     sitting.act("fire")
-    assert [len(answer.shots) for answer in desk.answers() if isinstance(answer, Salvo)] == [5]
+    assert [len(answer.shots) for answer in desk.answers() if isinstance(answer, FiredSalvo)] == [5]
 
 
 def test_a_finger_chooses_and_fire_fires_where_a_click_would_have_fired_at_once() -> None:
@@ -86,7 +86,7 @@ def test_a_finger_chooses_and_fire_fires_where_a_click_would_have_fired_at_once(
     sitting.click("ann", 7, fires=False)
     assert (sitting.message, desk.answers()) == ("1 of 1 shot chosen; Fire (f) sends it", [])
     sitting.act("fire")
-    assert desk.answers() == [Salvo(1, 1, (Shot("ann", 8, 1),))]
+    assert desk.answers() == [FiredSalvo(1, 1, (Shot("ann", 8, 1),))]
 
 
 def test_a_square_that_was_shot_at_is_refused_where_the_rules_refuse_it() -> None:
@@ -113,13 +113,13 @@ def test_a_square_that_was_fired_at_says_so_before_it_is_fired_at_again() -> Non
     assert sitting.message == "A1 was fired at in turn 1: 1 of 2 hit; 1 of 1 shot chosen; Fire (f) sends it"
     assert desk.answers() == []
     sitting.click("ann", 0)
-    assert desk.answers() == [Salvo(1, 3, (Shot("ann", 1, 1),))]
+    assert desk.answers() == [FiredSalvo(1, 3, (Shot("ann", 1, 1),))]
 
 
 @pytest.mark.parametrize(
     ("rules", "message", "answers"),
     [
-        ("xbs", "", [Salvo(1, 1, ())]),
+        ("xbs", "", [FiredSalvo(1, 1, ())]),
         ("salvo", "these rules do not allow skipping a turn", []),
     ],
 )
@@ -132,7 +132,7 @@ def test_the_s_key_skips_a_turn_where_the_rules_allow_it(rules: str, message: st
 
 def test_restart_asks_for_another_game_once_and_a_click_after_the_end_does_nothing() -> None:
     sitting, desk = _in_turn("spaced")
-    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}, again=True))
+    sitting.receive(GameOver(1, "ann", {"ann": 1, "me": 2}, again=True))
     sitting.click("ann", 0)
     assert _words(sitting) == ["restart"]
     sitting.act("restart")
@@ -145,11 +145,11 @@ def test_the_fleets_that_a_log_reveals_are_shown_at_the_end_of_that_game_alone()
     fleets = {"ann": fleet_in_rows(BOOKS["salvo"])}
     sitting.receive(Revealed(1, fleets))
     assert sitting.fleets_shown == {}
-    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}))
+    sitting.receive(GameOver(1, "ann", {"ann": 1, "me": 2}))
     assert sitting.fleets_shown == fleets
-    sitting.receive(FleetAsked(BOOKS["salvo"], "me", 1, Random(1)))  # game 1 of another table
+    sitting.receive(PlaceFleet(BOOKS["salvo"], "me", 1, Random(1)))  # game 1 of another table
     sitting.act("restart")
-    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}))
+    sitting.receive(GameOver(1, "ann", {"ann": 1, "me": 2}))
     assert sitting.fleets_shown == {}
 
 
@@ -173,25 +173,25 @@ def _after_a_game(rules: str) -> tuple[Sitting, Channel, Fleet]:
     [fleet] = desk.answers()
     assert isinstance(fleet, Fleet)
     sitting.receive(Seen(Snapshot.of(view_of(rules))))
-    sitting.receive(Over(1, "ann", {"ann": 1, "me": 2}))
+    sitting.receive(GameOver(1, "ann", {"ann": 1, "me": 2}))
     return sitting, desk, fleet
 
 
 def test_the_fleet_of_before_stands_in_the_next_game_by_the_same_rules_and_enter_places_it() -> None:
     sitting, desk, fleet = _after_a_game("spaced")
-    sitting.receive(FleetAsked(BOOKS["spaced"], "me", 2, Random(1)))
+    sitting.receive(PlaceFleet(BOOKS["spaced"], "me", 2, Random(1)))
     sitting.act("restart")
     assert _words(sitting) == ["delete", "done"]
     assert desk.answers() == []
     sitting.press("enter")
     assert desk.answers() == [fleet]
-    sitting.receive(FleetAsked(BOOKS["salvo"], "me", 3, Random(1)))
+    sitting.receive(PlaceFleet(BOOKS["salvo"], "me", 3, Random(1)))
     assert "done" not in _words(sitting), "by other rules the grid is empty"
 
 
 def test_a_fleet_is_placed_at_once_where_rivals_wait_and_the_end_of_a_game_stays_until_the_next_one_begins() -> None:
     sitting, desk, fleet = _after_a_game("spaced")
-    sitting.receive(FleetAsked(BOOKS["spaced"], "me", 1, Random(1), awaited=True))  # game 1 of another table
+    sitting.receive(PlaceFleet(BOOKS["spaced"], "me", 1, Random(1), awaited=True))  # game 1 of another table
     assert desk.answers() == [fleet]
     assert (sitting.mode, _words(sitting)) == (Mode.END, ["change"])
     sitting.receive(Seen(Snapshot.of(view_of("spaced"))))
@@ -201,7 +201,7 @@ def test_a_fleet_is_placed_at_once_where_rivals_wait_and_the_end_of_a_game_stays
 
 def test_a_placed_fleet_is_taken_back_once_and_set_up_again() -> None:
     sitting, desk, fleet = _after_a_game("spaced")
-    asked = FleetAsked(BOOKS["spaced"], "me", 2, Random(1), awaited=True)
+    asked = PlaceFleet(BOOKS["spaced"], "me", 2, Random(1), awaited=True)
     sitting.receive(asked)
     desk.answers()
     sitting.press("c")

@@ -20,7 +20,7 @@ from salvo.net.inbound import Inbound, TeamLink
 from salvo.net.mqtt import BrokerUrl
 from salvo.rules import BOOKS
 from salvo.wire.seal import Sealer
-from salvo_lab.human.channel import Channel, Leave, PersonLeft
+from salvo_lab.human.channel import Channel, PersonLeaves, PersonLeft
 from salvo_lab.human.places.in_contest import Person
 from salvo_lab.human.sitting import Mode, Sitting
 
@@ -54,7 +54,7 @@ class Evening(Wire):
         for news in self.desk.news():
             self.sitting.receive(news)
         if next(self.script, self) is self:
-            self.desk.answer(Leave())
+            self.desk.answer(PersonLeaves())
         return super().poll(timeout_seconds)
 
     def finish_proof(self, games: int) -> str:

@@ -22,7 +22,7 @@ from salvo_lab import arena
 from salvo_lab.series.lines import SeriesResult, TournamentGame
 from salvo_lab.series.page import page
 from salvo_lab.series.record import SeriesError
-from salvo_lab.series.schedule import Match, swiss_round
+from salvo_lab.series.schedule import Fixture, swiss_round
 from salvo_lab.series.standings import SeriesStandings, points, standings
 from salvo_lab.tournament.file import Format, Tournament, TournamentError, load_tournament
 from salvo_lab.tournament.games import GamesFile
@@ -47,7 +47,7 @@ def named(count: int) -> list[str]:
 
 def test_bots_take_every_seat_equally_often_and_no_fleet_is_dealt_twice() -> None:
     given = tournament(games=18, format=Format.FREE_FOR_ALL, seats=3, names=("a", "b", "c"))
-    games = list(games_of(Match(1, 1, ("a", "b", "c")), given))
+    games = list(games_of(Fixture(1, 1, ("a", "b", "c")), given))
     seats = Counter((bot, seat) for game in games for seat, bot in enumerate(game.bots))
     assert set(seats.values()) == {6}
     assert len({own_seed(game.seed, "a", game.game) for game in games}) == 18
@@ -77,7 +77,7 @@ def test_tables_are_of_nearly_equal_size_and_leave_nobody_out(count: int, seats:
 def test_in_swiss_nobody_meets_anybody_twice_or_has_two_byes_while_that_can_be(count: int, seed: str) -> None:
     luck = Random(seed)
     points = dict.fromkeys(named(count), 0.0)
-    matches: list[Match] = []
+    matches: list[Fixture] = []
     rounds = count - 1 if count % 2 == 0 else count  # as many as a round robin has, where nobody need meet again
     certain = rounds // 2 + 1  # later a pairing without repetition need not exist
     for number in range(1, certain + 1):
@@ -125,7 +125,7 @@ def test_a_players_points_are_the_share_of_opponents_it_beats(places: tuple[int,
     assert sum(points_of(places)) == len(places) / 2
 
 
-def _stand(given: Tournament, matches: list[Match], games: Sequence[SeriesResult]) -> SeriesStandings:
+def _stand(given: Tournament, matches: list[Fixture], games: Sequence[SeriesResult]) -> SeriesStandings:
     return standings(stand(given).series, matches, games)
 
 

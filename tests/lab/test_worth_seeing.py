@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from salvo_lab.highlights import LostGame, Score, lost_by_least, lost_by_most, lost_since
+from salvo_lab.highlights import DuelSummary, LostGame, lost_by_least, lost_by_most, lost_since
 from salvo_lab.intervals import change_and_error
 
-WON = Score(1, 1.0, 17, 9)
-FAR, AGAIN, NEAR = Score(2, 0.0, 4, 17), Score(3, 0.0, 4, 17), Score(4, 0.0, 16, 17)
-TIED, FAILED = Score(5, 0.5, 17, 17), Score(6, 0.0, 0, 17, failed=True)
+WON = DuelSummary(1, 1.0, 17, 9)
+FAR, AGAIN, NEAR = DuelSummary(2, 0.0, 4, 17), DuelSummary(3, 0.0, 4, 17), DuelSummary(4, 0.0, 16, 17)
+TIED, FAILED = DuelSummary(5, 0.5, 17, 17), DuelSummary(6, 0.0, 0, 17, failed=True)
 
 
 def test_the_first_games_lost_by_most_and_by_least_are_chosen() -> None:
@@ -24,8 +24,8 @@ def test_without_a_lost_game_none_is_shown() -> None:
 
 
 def test_the_lost_game_shown_is_the_one_that_was_won_by_most_before() -> None:
-    won_high, won_low = Score(1, 1.0, 17, 0), Score(2, 1.0, 17, 16)
-    now = [Score(1, 0.0, 8, 17), Score(2, 0.0, 7, 17), FAR]
+    won_high, won_low = DuelSummary(1, 1.0, 17, 0), DuelSummary(2, 1.0, 17, 16)
+    now = [DuelSummary(1, 0.0, 8, 17), DuelSummary(2, 0.0, 7, 17), FAR]
     assert lost_since(now, [won_high, won_low, FAR]) == LostGame("won before, lost now", now[0])
 
 

@@ -30,7 +30,7 @@ from salvo.join.session.machine_states import (
     TableEvent,
     TablePhase,
 )
-from salvo.join.session.state import Action
+from salvo.join.session.state import SessionAction
 from salvo.join.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.messages import State
 from salvo.rules import SALVO, generator, random_fleet
@@ -228,7 +228,7 @@ WAYS: dict[str, dict[Any, Step]] = {
     "server": {ServerState.HERE: placing, ServerState.AWAY: away},
 }
 #: What an action sends, by the end of its topic; one that is not here changes only what the session knows and reports.
-SENDS: dict[Action | None, set[str]] = {
+SENDS: dict[SessionAction | None, set[str]] = {
     joining.send_request: {"request_participation"},
     joining.send_leave: {"leave"},
     fleets.send: {"place"},
@@ -410,7 +410,7 @@ def name_of(stimulus: Stimulus) -> str:
 def test_each_session_event_arises_as_named_and_sends_what_its_actions_specify(
     stimulus: Stimulus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    handed: list[tuple[Enum, Action | None]] = []
+    handed: list[tuple[Enum, SessionAction | None]] = []
     handle = Machine.handle
 
     def record(self: Machine[Any, Any, Any], event: Enum) -> Any:

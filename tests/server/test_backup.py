@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from kit import command_line
-from salvo_game.journal_interface import GameOpened, Progress
+from salvo_game.journal_interface import GameOpened, JournalProgress
 from salvo_server.operations.local_servers import announced
 from salvo_server.settings import ServerSettings
 from salvo_server.storage.backup import MANIFEST, BackupError, read_backup
@@ -50,7 +50,7 @@ def machine(tmp_path: Path) -> Machine:
     Roster(machine.state / "roster.json").add("red")
     load_identity(machine.state / "identity.key")
     journal = DatabaseJournal(str(machine.state / "127.0.0.1-1883.journal"))
-    journal.commit([_GAME, Progress(ended=True)])
+    journal.commit([_GAME, JournalProgress(ended=True)])
     journal.close()
     return machine
 
@@ -90,7 +90,7 @@ def test_a_restored_backup_has_every_file_for_its_owner_only(archive: Path, mach
 def test_a_journal_is_copied_while_it_is_written_and_counts_as_ended(machine: Machine, tmp_path: Path) -> None:
     path = str(machine.state / "127.0.0.1-1883.journal")
     writer = DatabaseJournal(path)
-    writer.commit([GameOpened(2, "", 2, 0, "{}"), Progress(ended=False)])  # in the file next to it until it ends
+    writer.commit([GameOpened(2, "", 2, 0, "{}"), JournalProgress(ended=False)])  # in the file next to it until it ends
     try:
         done = machine.run("backup", tmp_path / "b.tar.gz")
         assert not writer.load().ended

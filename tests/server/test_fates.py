@@ -13,7 +13,7 @@ from salvo.codec.command_reader import SignedShot, read_command, read_opened
 from salvo.rules import SALVO
 from salvo.wire.seal import Sealer, make_blob, parse_blob
 from salvo.wire.topics import parse
-from salvo_game.journal_interface import Proof
+from salvo_game.journal_interface import BurnedMessage
 from salvo_game.rate_limit import REFUSALS
 from salvo_server.core import authenticator
 from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
@@ -117,7 +117,7 @@ class Bench:
 
     def __init__(self, state: Fate, event: Event) -> None:
         self.now = HOUR_MS
-        self.proofs: list[Proof] = []
+        self.proofs: list[BurnedMessage] = []
         self._start()
         self.ann = Sealer(SECRET, SALT)
         self.key = self.ann.key

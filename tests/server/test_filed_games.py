@@ -16,12 +16,12 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo_display.replay import Replay
 from salvo_game.journal_interface import (
+    BurnedMessage,
     GameConcluded,
     GameFiled,
     GameOpened,
+    JournalProgress,
     JournalUnavailable,
-    Progress,
-    Proof,
     Result,
     StepTaken,
 )
@@ -167,7 +167,7 @@ def test_a_game_is_filed_later_if_the_journal_cannot_be_written(evening: FiledEv
 
 # --- the database -------------------------------------------------------------------------------------------------
 
-PROOFS = [Proof(bytes([number]) * 16, bytes(16)) for number in range(1, 9)]
+PROOFS = [BurnedMessage(bytes([number]) * 16, bytes(16)) for number in range(1, 9)]
 STEPS = [StepTaken(n, 1, 1000 + n, "{}", bytes([n] * 16), proof) for n, proof in enumerate(PROOFS, start=1)]
 OVER = GameConcluded(1, Result("", 1, 2000, "salvo", (), aborted=False))
 FILED = GameFiled(1, "/games/game-1.jsonl.gz")
@@ -176,7 +176,7 @@ FILED = GameFiled(1, "/games/game-1.jsonl.gz")
 def _journal(path: Path, *, over: bool = True, sent_through: int = 8) -> DatabaseJournal:
     journal = DatabaseJournal(str(path))
     games = [GameOpened(1, "", 1, 1000, "{}"), GameOpened(2, "", 2, 2000, "{}")]
-    journal.commit([*games, *STEPS, *([OVER] if over else []), Progress(sent_through=sent_through)])
+    journal.commit([*games, *STEPS, *([OVER] if over else []), JournalProgress(sent_through=sent_through)])
     return journal
 
 

@@ -25,14 +25,14 @@ from kit.ports import Port
 from salvo import messages as m
 from salvo_game.journal_interface import (
     Batch,
+    BurnedMessage,
     GameClosed,
     GameConcluded,
     GameOpened,
     JournalError,
+    JournalProgress,
     JournalUnavailable,
     KeyLearned,
-    Progress,
-    Proof,
     Result,
     ResultAnnulled,
     StepTaken,
@@ -43,14 +43,14 @@ from salvo_server.storage.journal.database import DatabaseJournal, DatabaseReade
 from salvo_server.storage.journal.games_in_play import GamesInPlay
 
 FIRE = '{"fire":{"player":"ann","target":"bob","x":3,"y":4}}'
-PROOF = Proof(b"n" * 16, b"m" * 16)
+PROOF = BurnedMessage(b"n" * 16, b"m" * 16)
 
 
 def opened(number: int = 1, table: str = "") -> GameOpened:
     return GameOpened(number, table, number, 1000, "{}")
 
 
-def step(number: int, game: int = 1, proof: Proof | None = None) -> StepTaken:
+def step(number: int, game: int = 1, proof: BurnedMessage | None = None) -> StepTaken:
     return StepTaken(number, game, 1000 + number, FIRE, number.to_bytes(16, "big"), proof)
 
 
@@ -86,9 +86,9 @@ def code(path: Path) -> str:
 def test_a_commit_is_there_after_a_restart(journal: DatabaseJournal) -> None:
     new = journal.load()
     assert (list(new.games), new.last_game, new.last_step, list(new.burned)) == ([], 0, 0, [])
-    journal.commit([opened(), TeamAdmitted(1, "ann", "cocka"), Progress(sent_through=0, ended=False)])
+    journal.commit([opened(), TeamAdmitted(1, "ann", "cocka"), JournalProgress(sent_through=0, ended=False)])
     journal.commit([step(1, proof=PROOF), step(2), KeyLearned(1, "ann", b"s" * 16, b"k" * 32)])
-    journal.commit([step(3), Progress(sent_through=2)])
+    journal.commit([step(3), JournalProgress(sent_through=2)])
     assert [taken.id for taken in DatabaseReader(journal.name).steps(opened())] == [1, 2, 3]  # while it is written
     again = reopened(journal)
     saved = again.load()
@@ -107,11 +107,11 @@ def test_only_the_latest_game_of_each_table_goes_on(journal: DatabaseJournal) ->
 
 def test_a_game_that_ended_before_its_last_steps_were_sent_is_loaded_with_the_next(journal: DatabaseJournal) -> None:
     next_game = opened(3)._replace(number=2)
-    journal.commit([opened(1), opened(2, "blue"), step(1, 1), step(2, 2), Progress(sent_through=2)])
+    journal.commit([opened(1), opened(2, "blue"), step(1, 1), step(2, 2), JournalProgress(sent_through=2)])
     journal.commit([next_game, step(3, 1), GameClosed(1)])
     [ended] = journal.load().former
     assert (ended.opened, [each.id for each in ended.steps], ended.next_game) == (opened(1), [1, 3], next_game)
-    journal.commit([opened(4, "blue"), Progress(sent_through=3)])
+    journal.commit([opened(4, "blue"), JournalProgress(sent_through=3)])
     assert journal.load().former == []
 
 
@@ -320,7 +320,7 @@ def test_a_later_schema_is_migrated_to_with_all_games_intact_and_refused_by_this
 ) -> None:
     with contextlib.closing(DatabaseJournal(str(path))) as journal:
         games = [opened(1), opened(2)]
-        journal.commit([*games, step(1), step(2, 2, PROOF), ended(), Progress(ended=False)])
+        journal.commit([*games, step(1), step(2, 2, PROOF), ended(), JournalProgress(ended=False)])
     later = tmp_path / "later"
     shutil.copytree(Path(database.__file__).with_name("migrations"), later)
     (later / "versions" / "0002_later.py").write_text(LATER)

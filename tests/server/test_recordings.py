@@ -14,10 +14,10 @@ from salvo.codec.header import write_header
 from salvo.join.fairness.proof import PROOF
 from salvo_display.replay import Replay
 from salvo_game.journal_interface import (
+    BurnedMessage,
     GameConcluded,
     GameOpened,
     JournalError,
-    Proof,
     Result,
     SavedGame,
     StepTaken,
@@ -40,7 +40,7 @@ def _saved(id_: int, table: str = "", game: int = 1) -> SavedGame:
     _, header, steps = play_at_table(_bots(), seed=id_, game=game)
     opened = GameOpened(id_, table, game, 1_790_000_000_000 + id_, write_header(header))
     taken = [
-        StepTaken(id_ * 1000 + n, id_, step.at, step.text, step.check, Proof(b"n%d" % n, b"m%d" % n))
+        StepTaken(id_ * 1000 + n, id_, step.at, step.text, step.check, BurnedMessage(b"n%d" % n, b"m%d" % n))
         for n, step in enumerate(steps)
     ]
     return SavedGame(opened, taken, ())

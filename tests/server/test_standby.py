@@ -10,7 +10,7 @@ import pytest
 
 from kit.command_line import run
 from kit.ports import Port
-from salvo_game.journal_interface import GameOpened, Holding, Journal, JournalError, Progress
+from salvo_game.journal_interface import GameOpened, Holding, Journal, JournalError, JournalProgress
 from salvo_server import standby
 from salvo_server.settings import SettingsError, load_settings
 from salvo_server.standby import ServerConnection, StandDown
@@ -60,7 +60,7 @@ def test_the_wait_for_a_file_ends_with_its_owner(tmp_path: Path) -> None:
     assert seen == [False, False, False, True, True, False, False, False]
     assert second.epoch == first.epoch + 1
     with pytest.raises(JournalError, match="taken_over"):
-        first.commit([Progress(ended=True)])
+        first.commit([JournalProgress(ended=True)])
     assert second.confirm(fresh=True) == Holding()
     second.close()
     first.close()

@@ -12,15 +12,15 @@ from typing import Any
 
 from salvo_game.journal_interface import (
     Batch,
+    BurnedMessage,
     EveningChanged,
     GameClosed,
     GameConcluded,
     GameOpened,
     Journal,
+    JournalProgress,
     JournalUnavailable,
     KeyLearned,
-    Progress,
-    Proof,
     Record,
     Result,
     Saved,
@@ -121,7 +121,7 @@ class SimJournal(Journal):
         games: dict[int, GameOpened] = {}
         steps: dict[int, list[StepTaken]] = {}
         teams: dict[tuple[int, str], SavedTeam] = {}
-        burned: list[Proof] = []
+        burned: list[BurnedMessage] = []
         sent_through, ended, evening = 0, True, ""
         for record in self._disk.records():
             match record:
@@ -140,7 +140,7 @@ class SimJournal(Journal):
                 case GameClosed(closed):
                     for place in [place for place in teams if place[0] == closed]:
                         del teams[place]
-                case Progress():
+                case JournalProgress():
                     sent_through = sent_through if record.sent_through is None else record.sent_through
                     ended = ended if record.ended is None else record.ended
                 case EveningChanged(evening):
@@ -180,7 +180,7 @@ class SimJournal(Journal):
 
 
 def _same(one: Batch, other: Batch) -> bool:
-    first, second = ([record for record in batch if not isinstance(record, Progress)] for batch in (one, other))
+    first, second = ([record for record in batch if not isinstance(record, JournalProgress)] for batch in (one, other))
     return first == second
 
 

@@ -74,7 +74,7 @@ class _Folder:
             number += 1
             name = f"{self.name}.{stem}{_AGAIN}{number}"
         self._has.clear()  # there may be new files
-        spec = spec_from_loader(name, _Source(name, str(file), self.builtins))
+        spec = spec_from_loader(name, _FolderSource(name, str(file), self.builtins))
         assert spec is not None
         module = sys.modules[name] = module_from_spec(spec)
         try:
@@ -129,7 +129,7 @@ def _is_elsewhere(word: str) -> bool:
     return any(spec is not None and spec.loader is not None for spec in specs)
 
 
-class _Source(SourceFileLoader):
+class _FolderSource(SourceFileLoader):
     """Gives a module the builtins of its folder."""
 
     def __init__(self, name: str, path: str, builtins: dict[str, Any]) -> None:
@@ -206,7 +206,7 @@ class _Finder(MetaPathFinder):
             return spec
         found = PathFinder.find_spec(fullname.partition(_AGAIN)[0], path, None)
         if found is not None and type(found.loader) is SourceFileLoader:
-            loader = _Source(fullname, found.loader.path, _folders.setdefault(folder, _Folder(folder)).builtins)
+            loader = _FolderSource(fullname, found.loader.path, _folders.setdefault(folder, _Folder(folder)).builtins)
             return spec_from_loader(fullname, loader)
         return found
 

@@ -20,8 +20,8 @@ from salvo.messages import PlayerStats, SalvoResolved
 from salvo.rules import Fleet, Grid, Repeats, RuleBook, Targets, generator
 from salvo.view import Shot, View, board_shots
 
-Shots = Sequence[tuple[str, int, int]]
-Answer = Shots | Awaitable[Shots]
+ShotList = Sequence[tuple[str, int, int]]
+Answer = ShotList | Awaitable[ShotList]
 
 #: The most unsent chat lines that a bot may have: as many as a server accepts at once (SALVO-CHAT-4).
 MAX_UNSAID: Final = 5
@@ -113,7 +113,7 @@ def bot(function: Callable[[View], Answer]) -> type[Bot]:
     return type(function.__name__, (FunctionBot,), members)
 
 
-class Turn(Protocol):
+class TurnLimits(Protocol):
     """What a salvo is checked against: a :class:`~salvo.view.View`, or a picture of one."""
 
     @property
@@ -129,7 +129,7 @@ class Turn(Protocol):
     def marks(self, player: str) -> dict[tuple[int, int], bool]: ...
 
 
-def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
+def check_salvo(shots: object, view: TurnLimits) -> tuple[Shot, ...]:
     """Return a bot's answer as shots, whatever sequences and whole numbers it is made of (:meth:`Grid.cell`).
 
     Raises:
@@ -146,7 +146,7 @@ def check_salvo(shots: object, view: Turn) -> tuple[Shot, ...]:
     return checked
 
 
-def _check_repeats(shots: Sequence[Shot], view: Turn) -> None:
+def _check_repeats(shots: Sequence[Shot], view: TurnLimits) -> None:
     seen = set(view.fired_this_turn)
     for shot in shots:
         if shot in seen or (shot.x, shot.y) in view.marks(shot.player):
@@ -155,7 +155,7 @@ def _check_repeats(shots: Sequence[Shot], view: Turn) -> None:
         seen.add(shot)
 
 
-def _check_shot(shot: object, view: Turn) -> Shot:
+def _check_shot(shot: object, view: TurnLimits) -> Shot:
     if not _is_sequence(shot) or len(shot) != 3:
         raise BotError("bad_salvo", f"a shot is (player, x, y), not {shown(shot)}{_as_shot(shot, view.rules.grid)}")
     player, x, y = shot

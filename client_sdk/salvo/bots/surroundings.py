@@ -14,14 +14,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 
-class _Noted(threading.local):
+class _ThreadChanges(threading.local):
     """What has happened on each thread: one may call a bot while another changes the directory for its own reasons."""
 
     def __init__(self) -> None:
         self.events: list[str | None] = []
 
 
-_noted: Final = _Noted()
+_noted: Final = _ThreadChanges()
 
 _directories: dict[str, str] = {}
 _watching = False

@@ -18,7 +18,7 @@ from salvo.errors import ConnectionLost, WireError
 from salvo.join.events import Event, GameEnded, LeagueSeen, Seated, ServerMet
 from salvo.join.league_news import LeagueNews
 from salvo.join.session import Session
-from salvo.join.team import Team
+from salvo.join.team import TeamSession
 from salvo.messages import SeatGiven, ServerKeys, State
 from salvo.net.inbound import Inbound, TeamLink
 from salvo.system.log_throttle import SELDOM
@@ -34,7 +34,7 @@ LEAVING_SECONDS: Final = 5.0
 LOST_SECONDS: Final = 10.0
 
 
-class SeatedTeam(Team):
+class SeatedTeam(TeamSession):
     """A session on a connection, at the table where its seat is.
 
     The owner calls :meth:`receive`, then :meth:`follow`, in a loop.
@@ -55,7 +55,8 @@ class SeatedTeam(Team):
         tap: Callable[[m.Announcement, bool], None] | None = None,
         last_words_seconds: float = LAST_WORDS_SECONDS,
     ) -> None:
-        """Take the connection's ``on_connect``; what is not described here is as for :class:`~salvo.join.team.Team`.
+        """Take the connection's ``on_connect``; what is not described here is as for
+        :class:`~salvo.join.team.TeamSession`.
 
         Args:
             elsewhere: returns a session at another table and the connection to its broker, to follow the seats that a

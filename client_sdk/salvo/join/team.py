@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 GOODBYE_SECONDS: Final = 2.0
 
 
-class Team:
+class TeamSession:
     """A session on a connection.
 
     The owner calls :meth:`receive`, then :meth:`act`, in a loop, all on one thread. Placing, firing, skipping are the

@@ -111,7 +111,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun} " if count == 1 else f"{count} {noun}s"
 
 
-class Boards:
+class TextBoards:
     """Follows a game in the arena: :meth:`begin` is its ``opening``, :meth:`follow` its ``listener``.
 
     A context manager around that game, for subclasses that draw it while it is played.

@@ -16,7 +16,7 @@ from salvo.messages import SalvoResolved
 from salvo.rules import Fleet, Grid
 from salvo.view import Shot
 from salvo_display.boards.marks import PLAIN, Mark
-from salvo_display.boards.text_boards import Boards, news, salvo_line
+from salvo_display.boards.text_boards import TextBoards, news, salvo_line
 
 #: Between two salvos: the pace of ``salvo replay``.
 PAUSE_SECONDS: Final = 0.5
@@ -26,7 +26,7 @@ MAX_PRINTED_LINES: Final = 5
 _ENTER, _LEAVE = "\033[?1049h\033[?25l", "\033[?25h\033[?1049l"
 
 
-class Watched(Boards):
+class Watched(TextBoards):
     """The boards of a game, shown as it goes.
 
     What bots print meanwhile stands below the boards, and is printed when the screen is left.

@@ -22,7 +22,7 @@ from salvo_display import replay_text
 from salvo_display.boards.marks import Mark
 from salvo_display.replay import REFEREE, Frame, Onlooker, Replay
 from salvo_display.web_page import drawing
-from salvo_display.web_page.moves import Aim, Move, Ship, moves_of, numbers, strengths, tells_sinkings
+from salvo_display.web_page.moves import AimedCell, Move, Ship, moves_of, numbers, strengths, tells_sinkings
 from salvo_display.web_page.rendering import policy, render, shortened
 
 _SYMBOL: Final = re.compile(r'<symbol id="(e\d+)".*?</symbol>\n?', re.DOTALL)
@@ -167,7 +167,7 @@ class _Page:
             words = self._aims(move.aims), ", ".join(self._news(move)), _notes(move.frame.notes)
             yield result.turn, result.player, shots, result.hits, *words
 
-    def _aims(self, aims: Sequence[Aim]) -> str:
+    def _aims(self, aims: Sequence[AimedCell]) -> str:
         """Return shots as people say them, a board at a time."""
         by_seat: dict[int, list[str]] = {}
         for seat, cell, mark in aims:

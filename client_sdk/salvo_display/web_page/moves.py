@@ -19,7 +19,7 @@ from salvo_display.web_page.drawing import cells_of
 CODES: Final[Mapping[str, int]] = {Mark.BLANK: 0, Mark.SHIP: 0, Mark.HIT: 1, Mark.MISS: 2, Mark.FIRED: 3}
 
 
-class Aim(NamedTuple):
+class AimedCell(NamedTuple):
     """A cell that was shot at: whose board, which cell, and what is known of it."""
 
     seat: int
@@ -47,12 +47,12 @@ class Move(NamedTuple):
 
     seat: int
     frame: Frame
-    fired: tuple[Aim, ...]
-    landed: tuple[Aim, ...]
+    fired: tuple[AimedCell, ...]
+    landed: tuple[AimedCell, ...]
     sunk: tuple[Ship, ...]
 
     @property
-    def aims(self) -> tuple[Aim, ...]:
+    def aims(self) -> tuple[AimedCell, ...]:
         """All shots of which it is known where they fell."""
         struck = {(aim.seat, aim.cell) for aim in self.fired}
         better = {(aim.seat, aim.cell): aim for aim in self.landed}
@@ -69,14 +69,14 @@ def _move(seen: Onlooker, before: Frame, after: Frame) -> Move:
     assert after.result is not None
     seats = {name: seat for seat, name in enumerate(after.seas)}
     cell = seen.book.grid.cell
-    fired = tuple(Aim(seats[shot.player], cell(shot.x, shot.y), mark) for shot, mark in after.fired)
+    fired = tuple(AimedCell(seats[shot.player], cell(shot.x, shot.y), mark) for shot, mark in after.fired)
     was = [sea.marks for sea in before.seas.values()]
     outcomes: dict[tuple[int, int], str] = {}
     for seat, struck, mark in fired:
         met = outcomes.get((seat, struck), was[seat][struck]) == Mark.HIT
         outcomes[seat, struck] = Mark.HIT if met else mark
     landed = tuple(
-        Aim(seat, struck, Mark(sea.marks[struck]))
+        AimedCell(seat, struck, Mark(sea.marks[struck]))
         for seat, sea in enumerate(after.seas.values())
         for struck in sorted(sea.latest)
         if outcomes.get((seat, struck)) != sea.marks[struck]

@@ -180,7 +180,7 @@ def layers_of(cells: Iterable[int]) -> tuple[int, ...]:
     return tuple(layers)
 
 
-class Chart:
+class ShipPlaces:
     """Every place of every ship of a ruleset on an empty board.
 
     Attributes:
@@ -255,6 +255,6 @@ class Chart:
 
 
 @lru_cache(maxsize=16)
-def chart(book: RuleBook) -> Chart:
+def chart(book: RuleBook) -> ShipPlaces:
     """Return the chart of a ruleset; cached."""
-    return Chart(book)
+    return ShipPlaces(book)

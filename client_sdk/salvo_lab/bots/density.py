@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from salvo.rules import Sinkings
 from salvo.view import Shot, View
-from salvo_lab.bots.clues import Chart, Clue, cells_of, cells_of_shots, chart, clues
+from salvo_lab.bots.clues import Clue, ShipPlaces, cells_of, cells_of_shots, chart, clues
 from salvo_lab.bots.hunter import Hunter
 
 #: The factor by which each hit that a placement explains makes it more likely.
@@ -75,7 +75,7 @@ def _summary(known: Sequence[Clue]) -> tuple[int, int, dict[int, float]]:
     return struck, water, suspicion
 
 
-def _without_sunk(sea: Chart, known: Sequence[Clue], struck: int, water: int) -> tuple[int, int]:
+def _without_sunk(sea: ShipPlaces, known: Sequence[Clue], struck: int, water: int) -> tuple[int, int]:
     """Turn hits on sunk ships, with the margin around them, into water, where only one placement explains them."""
     so_far = 0
     for clue in known:

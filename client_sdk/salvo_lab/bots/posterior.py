@@ -23,7 +23,7 @@ from random import Random
 from typing import TypeVar
 
 from salvo.rules import Announce, RuleBook, Sinkings, draw
-from salvo_lab.bots.clues import Chart, Clue, cells_of, chart
+from salvo_lab.bots.clues import Clue, ShipPlaces, cells_of, chart
 
 #: Classes of places by key, the masks of each.
 Classes = dict[int, list[int]]
@@ -410,7 +410,7 @@ def _pairs(ones: Sizes, others: Sizes, total: int, guard: int) -> Pairs:
 # --- if each shot's answer is announced ---------------------------------------------------------------------------
 
 
-class _Kind:
+class _ShipKind:
     """Ships with the same length and the same places left."""
 
     __slots__ = ("covering", "free", "length", "ships", "sunk")
@@ -442,10 +442,10 @@ def draw_in_turn(candidates: Candidates, random: Random, count: int) -> list[int
     return _even(fleets, weights, random, count)
 
 
-def _kinds(candidates: Candidates) -> list[_Kind]:
+def _kinds(candidates: Candidates) -> list[_ShipKind]:
     """Return the ships to place: first those that sank, then the long ones."""
     sea = candidates.chart
-    kinds: dict[tuple[bool, int, int], _Kind] = {}
+    kinds: dict[tuple[bool, int, int], _ShipKind] = {}
     for ship, places in enumerate(candidates.places):
         length = sea.lengths[ship]
         number = sea.number[length]
@@ -453,7 +453,7 @@ def _kinds(candidates: Candidates) -> list[_Kind]:
         for mask, _ in places:
             free |= 1 << number[mask]
         sunk = ship in candidates.sunk and not any(mask & ~candidates.struck for mask, _ in places)
-        kind = kinds.setdefault((sunk, length, free), _Kind(length, free, sea.covering[length], sunk=sunk))
+        kind = kinds.setdefault((sunk, length, free), _ShipKind(length, free, sea.covering[length], sunk=sunk))
         kind.ships += 1
     return sorted(
         kinds.values(), key=lambda kind: (not kind.sunk, kind.free.bit_count() if kind.sunk else -kind.length)
@@ -461,7 +461,7 @@ def _kinds(candidates: Candidates) -> list[_Kind]:
 
 
 def _lay(
-    kinds: Sequence[_Kind], clear: list[list[list[int]]], sea: Chart, struck: int, random: Random
+    kinds: Sequence[_ShipKind], clear: list[list[list[int]]], sea: ShipPlaces, struck: int, random: Random
 ) -> tuple[int, float]:
     """Build one fleet; return its mask and its weight, 0 at a dead end."""
     free = [kind.free for kind in kinds]

@@ -15,7 +15,7 @@ from salvo.bots.versions import code_files, split
 from salvo.cli.output import progress_bar
 from salvo.errors import BotError, SalvoError
 from salvo_lab.arena import Failure
-from salvo_lab.highlights import Score, score_of
+from salvo_lab.highlights import DuelSummary, score_of
 from salvo_lab.simulation import Seats, stream
 
 #: Seconds between two looks whether a file was saved.
@@ -58,7 +58,7 @@ class Round:
 
     against: str
     source: str
-    scores: list[Score]
+    scores: list[DuelSummary]
 
     @property
     def pairs(self) -> list[float]:
@@ -193,7 +193,7 @@ class Bench:
 
         return look
 
-    def _scores(self, rival: Round, waiting: Callable[[], None]) -> Iterator[Score]:
+    def _scores(self, rival: Round, waiting: Callable[[], None]) -> Iterator[DuelSummary]:
         name, _ = seat_names([self._bot, rival.source])
         played = stream(
             [self._bot, rival.source],

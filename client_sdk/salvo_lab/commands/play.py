@@ -35,7 +35,7 @@ from salvo.errors import BotError, SalvoError
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.rules.starter import draw_starter
-from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.text_boards import TextBoards
 from salvo_display.boards.watched_game import Watched
 from salvo_display.opener import OpenPage, opener
 from salvo_lab import arena
@@ -179,7 +179,7 @@ def play(
     limits = TimeLimits(turn_seconds, bank) if turn_seconds is not None or bank is not None else None
     # Standard output is the protocol of a model, also when it has gone.
     write = partial(click.echo, file=sys.stderr if MCP in bots else sys.stdout)
-    boards = Watched(moving=has_terminal()) if watch else Boards()
+    boards = Watched(moving=has_terminal()) if watch else TextBoards()
     supervised = SupervisedGame(game)
     open_page = opener() if browser else None
 
@@ -240,7 +240,7 @@ def _warn(text: str) -> None:
     click.echo(f"warning: {text}", err=True)
 
 
-def _with_boards(outcomes: Iterator[Outcome], boards: Boards) -> Iterator[Outcome]:
+def _with_boards(outcomes: Iterator[Outcome], boards: TextBoards) -> Iterator[Outcome]:
     """Show the boards as a game has left them."""
     for outcome in outcomes:
         if boards.salvos:
@@ -370,7 +370,7 @@ class _Table(NamedTuple):
     command: Callable[[int], str]
 
 
-def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: Boards) -> Iterator[Outcome]:
+def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], boards: TextBoards) -> Iterator[Outcome]:
     """Return the outcomes of games to be played; those with a person are played already."""
     if not _has_person(bots):
         seated = {name: make(bot) for name, bot in zip(seat_names(bots), bots, strict=True)}
@@ -397,7 +397,7 @@ def _seat(bots: Sequence[str], table: _Table, make: Callable[[str], Adapter], bo
     )
 
 
-def _replayed_by(table: _Table, boards: Boards, outcome: Outcome) -> tuple[str, Callable[[], str] | None]:
+def _replayed_by(table: _Table, boards: TextBoards, outcome: Outcome) -> tuple[str, Callable[[], str] | None]:
     """Return the command that replays a person's game, or plays it again, and what makes the page of it.
 
     There is no page where seats are paired, since at a table the seed draws who begins.
@@ -435,7 +435,7 @@ def _sitting_down(person: str, open_page: OpenPage | None) -> SitDown:
     return skin(open_page)
 
 
-def _games(bots: dict[str, Adapter], table: _Table, boards: Boards) -> Iterator[Outcome]:
+def _games(bots: dict[str, Adapter], table: _Table, boards: TextBoards) -> Iterator[Outcome]:
     book, seed, first, count, seats, recording, supervised, *_ = table
     exchanged = places_alike([type(adapter.bot) for adapter in bots.values()])
     for number in range(first, first + count):

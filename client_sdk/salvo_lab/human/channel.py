@@ -44,7 +44,7 @@ class RulesTold:
 
 
 @dataclass(frozen=True, slots=True)
-class FleetAsked:
+class PlaceFleet:
     """The person is to place a fleet.
 
     Attributes:
@@ -81,7 +81,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class GameOver:
     """The game is over.
 
     Attributes:
@@ -124,7 +124,7 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkState:
     """Whether there is a connection, and a server behind it."""
 
     trouble: str
@@ -137,14 +137,14 @@ class Broken:
     error: BaseException
 
 
-News = RulesTold | FleetAsked | Seen | Notice | Over | Revealed | Clock | Link | Broken
+DeskMessage = RulesTold | PlaceFleet | Seen | Notice | GameOver | Revealed | Clock | LinkState | Broken
 
 
 # --- what the person answers --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Salvo:
+class FiredSalvo:
     """Shots of a turn; none to skip what is left of it."""
 
     game: int
@@ -187,11 +187,11 @@ class TakeBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class PersonLeaves:
     """The person goes."""
 
 
-Answer = Fleet | Salvo | Line | Taunt | Again | TakeBack | Leave
+DeskAnswer = Fleet | FiredSalvo | Line | Taunt | Again | TakeBack | PersonLeaves
 
 
 class Channel:
@@ -208,12 +208,12 @@ class Channel:
         self.wake: Callable[[], None] = lambda: None
         self.chat = self.lobbies = False
         self.left = Event()
-        self._news: SimpleQueue[News] = SimpleQueue()
-        self._answers: SimpleQueue[Answer] = SimpleQueue()
+        self._news: SimpleQueue[DeskMessage] = SimpleQueue()
+        self._answers: SimpleQueue[DeskAnswer] = SimpleQueue()
 
     # --- the game's side
 
-    def show(self, news: News) -> None:
+    def show(self, news: DeskMessage) -> None:
         """Tell the person."""
         self._news.put(news)
 
@@ -225,31 +225,31 @@ class Channel:
         """
         while True:
             answer = self._answers.get()
-            if isinstance(answer, Leave):
+            if isinstance(answer, PersonLeaves):
                 raise PersonLeft
             if isinstance(answer, wanted):
                 return answer
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[DeskAnswer]:
         """Return what was answered since the last time, without waiting.
 
         Raises:
             PersonLeft: nobody will answer any more.
         """
         answers = _all_of(self._answers)
-        if any(isinstance(answer, Leave) for answer in answers):
+        if any(isinstance(answer, PersonLeaves) for answer in answers):
             raise PersonLeft
         return answers
 
     # --- the person's side
 
-    def news(self) -> list[News]:
+    def news(self) -> list[DeskMessage]:
         """Return the news since the last time."""
         return _all_of(self._news)
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: DeskAnswer) -> None:
         """Answer the game."""
-        if isinstance(answer, Leave):
+        if isinstance(answer, PersonLeaves):
             self.left.set()
         self._answers.put(answer)
         self.wake()
@@ -266,7 +266,7 @@ def game_thread(desk: Channel, play: Callable[[], None]) -> Iterator[Thread]:
     try:
         yield game
     finally:
-        desk.answer(Leave())
+        desk.answer(PersonLeaves())
         if game.is_alive():
             game.join(_GOODBYE_SECONDS)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from salvo.rules import Fleet, Orientation
 from salvo_display.boards.marks import Mark, display_name
-from salvo_lab.human.channel import FleetAsked
+from salvo_lab.human.channel import PlaceFleet
 from salvo_lab.human.cursor import Cursor
 from salvo_lab.human.keys import CHOOSE, IN_SETUP, STEPS, TO_A_SQUARE
 from salvo_lab.human.setup import Setup
@@ -18,7 +18,7 @@ NUMBERED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class SetupAction:
     """What a person may do now.
 
     Attributes:
@@ -46,7 +46,7 @@ class SettingUp:
     """
 
     def __init__(
-        self, asked: FleetAsked, cursor: Cursor, send: Callable[[Fleet], None], fleet: Fleet | None = None
+        self, asked: PlaceFleet, cursor: Cursor, send: Callable[[Fleet], None], fleet: Fleet | None = None
     ) -> None:
         """Begin with an empty grid, or with a fleet that needs no more than Done.
 
@@ -126,21 +126,21 @@ class SettingUp:
         """Whether a square is wanted."""
         return self.setup.ship is not None or self.setup.deleting
 
-    def actions(self) -> list[Action]:
+    def actions(self) -> list[SetupAction]:
         """Return what the person may do besides choosing squares, in the order of its numbers."""
         return list(self._actions())
 
-    def _actions(self) -> Iterator[Action]:
+    def _actions(self) -> Iterator[SetupAction]:
         if self.in_grid:
-            yield Action("cancel", "Cancel", "Esc")
+            yield SetupAction("cancel", "Cancel", "Esc")
             return
         setup = self.setup
         length = {ship.name: ship.length for ship in setup.book.fleet}
         for name in setup.missing:
-            yield Action(f"ship {name}", f"{Mark.SHIP * length[name]} {display_name(name)}")
+            yield SetupAction(f"ship {name}", f"{Mark.SHIP * length[name]} {display_name(name)}")
         if setup.placed:
-            yield Action("delete", "Delete a ship", "d")
-        yield Action("random", "Random rest", "r") if setup.missing else Action("done", "Done")
+            yield SetupAction("delete", "Delete a ship", "d")
+        yield SetupAction("random", "Random rest", "r") if setup.missing else SetupAction("done", "Done")
 
     @property
     def highlighted(self) -> int:

@@ -23,14 +23,14 @@ from salvo_lab.human.channel import (
     Broken,
     Channel,
     Clock,
-    FleetAsked,
+    DeskMessage,
+    FiredSalvo,
+    GameOver,
     Line,
-    Link,
-    News,
+    LinkState,
     Notice,
-    Over,
+    PlaceFleet,
     Revealed,
-    Salvo,
     Seen,
     TakeBack,
     Taunt,
@@ -38,7 +38,7 @@ from salvo_lab.human.channel import (
 from salvo_lab.human.cursor import Cursor
 from salvo_lab.human.keys import AGAIN, CHANGE, CHOOSE, IN_GAME, LEAVE, NEXT_BOARD, TO_A_SQUARE
 from salvo_lab.human.setup import Setup
-from salvo_lab.human.setup_actions import Action, SettingUp
+from salvo_lab.human.setup_actions import SettingUp, SetupAction
 from salvo_lab.human.snapshot import Snapshot, incoming_words
 
 #: Lines of news that are stored.
@@ -101,7 +101,7 @@ class Sitting:
         self.error: BaseException | None = None
         self.leaving = False
         self.sight: Snapshot | None = None
-        self.over: Over | None = None
+        self.over: GameOver | None = None
         self.target = ""
         self.chosen: list[Shot] = []
         self.outcome = ""
@@ -112,16 +112,16 @@ class Sitting:
         self._placed = False  # whether it was sent for the game that is to begin
         self._changing = False  # whether it is to be changed
         self._seen = 0  # how many shots at the own board were there when the person last fired
-        self._next: FleetAsked | None = None  # the set-up that waits until the person has seen the end of a game
+        self._next: PlaceFleet | None = None  # the set-up that waits until the person has seen the end of a game
         self._clock = Clock()
         self._revealed = Revealed(0, {})
 
     # --- what comes from the game ---------------------------------------------------------------------------------
 
-    def receive(self, news: News) -> None:
+    def receive(self, news: DeskMessage) -> None:
         """Apply what came over the channel."""
         match news:
-            case FleetAsked():
+            case PlaceFleet():
                 self._ask_for_fleet(news)
             case Clock():
                 self._clock = news
@@ -132,11 +132,11 @@ class Sitting:
                 self.news = [*self.news, (line[:_MAX_LINE], turn)][-_MAX_NEWS:]
                 if self.sight is not None and player:
                     self.outcome = self._outcome_after(player, text, self.sight)
-            case Over():
+            case GameOver():
                 self._end(news)
             case Revealed():
                 self._revealed = news
-            case Link(trouble):
+            case LinkState(trouble):
                 self.trouble = trouble
             case Broken(error):
                 self.error, self.ended = error, "broken"
@@ -147,7 +147,7 @@ class Sitting:
             return text
         return self.outcome if sight.rules.announce is Announce.COUNT else ""
 
-    def _ask_for_fleet(self, asked: FleetAsked) -> None:
+    def _ask_for_fleet(self, asked: PlaceFleet) -> None:
         """Place the fleet of before at once where rivals wait for it; else let the person place one."""
         fleet, self._next = self._known_fleet(asked), None
         if asked.awaited and fleet is not None and not self._changing and self.mode is not Mode.SETUP:
@@ -163,11 +163,11 @@ class Sitting:
         else:
             self._begin_setup(asked)
 
-    def _known_fleet(self, asked: FleetAsked) -> Fleet | None:
+    def _known_fleet(self, asked: PlaceFleet) -> Fleet | None:
         """Return the fleet that was sent last, if it is by the same rules."""
         return self._fleet if self._fleet is not None and self._fleet.book == asked.rules else None
 
-    def _begin_setup(self, asked: FleetAsked) -> None:
+    def _begin_setup(self, asked: PlaceFleet) -> None:
         before, fleet = self._setup, self._known_fleet(asked)
         if self.mode is Mode.SETUP and before is not None and before.asked.rules == asked.rules:
             before.asked, self.message = asked, ""  # asked again, after an outage or at another table, it goes on
@@ -217,7 +217,7 @@ class Sitting:
         elif before.shots != sight.shots:
             self.chosen = self.chosen[: sight.shots]
 
-    def _end(self, over: Over) -> None:
+    def _end(self, over: GameOver) -> None:
         self.mode, self.over = Mode.END, over
         winners = [name for name, place in over.places.items() if place == 1]
         mine = "You win" if winners == [self.me] else "It is a tie" if self.me in winners else "You lose"
@@ -391,7 +391,7 @@ class Sitting:
             self.message = "choose a square first"
             return
         self._acted(sight.after(shots))
-        self._desk.answer(Salvo(sight.game, sight.turn, shots))
+        self._desk.answer(FiredSalvo(sight.game, sight.turn, shots))
 
     def _skip(self) -> None:
         sight = self._my_turn()
@@ -401,7 +401,7 @@ class Sitting:
             self.message = "these rules do not allow skipping a turn"
             return
         self._acted(replace(sight, shots=0))
-        self._desk.answer(Salvo(sight.game, sight.turn, ()))
+        self._desk.answer(FiredSalvo(sight.game, sight.turn, ()))
 
     def _acted(self, after: Snapshot) -> None:
         self._seen, self.outcome = len(after.incoming), ""
@@ -481,22 +481,22 @@ class Sitting:
         left = None if deadline is None else deadline - monotonic()
         return None if left is None or (left <= 0 and self.before_turns) else max(0.0, left)
 
-    def actions(self) -> list[Action]:
+    def actions(self) -> list[SetupAction]:
         """Return what the person may do besides choosing squares."""
         return list(self._game_actions()) if self.setting_up is None else self.setting_up.actions()
 
-    def _game_actions(self) -> Iterator[Action]:
+    def _game_actions(self) -> Iterator[SetupAction]:
         if self.may_change:
-            yield Action("change", "Change your fleet", CHANGE)
+            yield SetupAction("change", "Change your fleet", CHANGE)
         if self.mode is Mode.SHOOT and self.sight is not None:
-            yield Action("fire", "Fire", "f", ready=bool(self.chosen))
-            yield Action("none", "Take back", "Esc", ready=bool(self.chosen))
+            yield SetupAction("fire", "Fire", "f", ready=bool(self.chosen))
+            yield SetupAction("none", "Take back", "Esc", ready=bool(self.chosen))
             if self.sight.rules.skipping:
-                yield Action("skip", "Skip", "s")
+                yield SetupAction("skip", "Skip", "s")
         elif self._next is not None:
-            yield Action("restart", f"Set up game {self._next.game}", "r")
+            yield SetupAction("restart", f"Set up game {self._next.game}", "r")
         elif self.over is not None and self.over.again:
-            yield Action("restart", "Restart", "r")
+            yield SetupAction("restart", "Restart", "r")
 
     def hints(self) -> list[str]:
         """Return what keys do now."""

@@ -23,7 +23,7 @@ LATELY: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Fixture:
     """Bots or teams that meet, for a game or several.
 
     Attributes:
@@ -37,23 +37,23 @@ class Match:
     teams: tuple[str, ...]
 
 
-def round_robin(names: Sequence[str]) -> list[Match]:
+def round_robin(names: Sequence[str]) -> list[Fixture]:
     """Return every pair once."""
-    return [Match(number, 1, pair) for number, pair in enumerate(combinations(names, 2), start=1)]
+    return [Fixture(number, 1, pair) for number, pair in enumerate(combinations(names, 2), start=1)]
 
 
-def free_for_all(names: Sequence[str], rounds: int, size: int, seed: str) -> list[Match]:
+def free_for_all(names: Sequence[str], rounds: int, size: int, seed: str) -> list[Fixture]:
     """Return tables of nearly equal size, drawn again every round.
 
     Args:
         size: the most players of a table.
     """
-    matches: list[Match] = []
+    matches: list[Fixture] = []
     tables = len(sizes_of_tables(len(names), size))
     for number in range(1, rounds + 1):
         drawn = sample(generator(seed, "tables", number), names, len(names))
         for table in range(tables):
-            matches.append(Match(len(matches) + 1, number, tuple(drawn[table::tables])))
+            matches.append(Fixture(len(matches) + 1, number, tuple(drawn[table::tables])))
     return matches
 
 
@@ -61,12 +61,12 @@ def swiss_round(
     number: int,
     first: int,
     points: Mapping[str, float],
-    earlier: Sequence[Match],
+    earlier: Sequence[Fixture],
     seed: str,
     size: int = 2,
     *,
     together: Collection[str] = (),
-) -> list[Match]:
+) -> list[Fixture]:
     """Return the tables of a round at which those sit together who have about the same points.
 
     A repeated meeting weighs more than any difference in points; what is equal then is drawn. Pairs are the best of all
@@ -104,8 +104,8 @@ def swiss_round(
 
 
 def mixed_round(
-    number: int, first: int, names: Sequence[str], earlier: Sequence[Match], seed: str, size: int = 2
-) -> list[Match]:
+    number: int, first: int, names: Sequence[str], earlier: Sequence[Fixture], seed: str, size: int = 2
+) -> list[Fixture]:
     """Return the tables of a round at which as many as possible meet for the first time, at least two of them.
 
     With an even number of names and tables of two, each meets each once in the fewest rounds. The arguments are those
@@ -118,7 +118,7 @@ def mixed_round(
     draw = generator(seed, "mixed", number)
     turned = _turned(names, met) if size == 2 else []
     if turned:
-        return [Match(first + place, number, pair) for place, pair in enumerate(turned)]
+        return [Fixture(first + place, number, pair) for place, pair in enumerate(turned)]
     unmet = {name: sum(not met[frozenset((name, other))] for other in names if other != name) for name in names}
     most = 1 + max(met.values(), default=0) * len(names) ** 2
 
@@ -145,7 +145,7 @@ def _turned(names: Sequence[str], met: Mapping[frozenset[str], int]) -> list[tup
 def ladder_match(
     since: Mapping[str, float],
     rating: Mapping[str, float],
-    earlier: Iterable[Match],
+    earlier: Iterable[Fixture],
     size: int,
     together: Collection[str] = (),
 ) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ def ladder_match(
     return (first, *others[: size - 1])
 
 
-def meetings(matches: Iterable[Match]) -> Counter[frozenset[str]]:
+def meetings(matches: Iterable[Fixture]) -> Counter[frozenset[str]]:
     """Return how often each two have met; a bye is a meeting with :data:`BYE`."""
     return Counter(
         frozenset(pair)
@@ -194,14 +194,14 @@ def _round(
     number: int,
     first: int,
     names: Sequence[str],
-    earlier: Sequence[Match],
+    earlier: Sequence[Fixture],
     cost: Callable[[str, str], int],
     draw: Random,
     size: int,
-) -> list[Match]:
+) -> list[Fixture]:
     """Return the tables of a round with the least costs; names come in the order in which they are seated."""
     tables = _pairs(names, meetings(earlier), cost, draw) if size == 2 else _tables(names, cost, size)
-    return [Match(first + place, number, tuple(table)) for place, table in enumerate(tables)]
+    return [Fixture(first + place, number, tuple(table)) for place, table in enumerate(tables)]
 
 
 def _pairs(

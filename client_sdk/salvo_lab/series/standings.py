@@ -25,7 +25,7 @@ from salvo_lab.series.lines import (
     SeriesResult,
     TournamentGame,
 )
-from salvo_lab.series.schedule import Match
+from salvo_lab.series.schedule import Fixture
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class SeriesStandings:
     meetings: Mapping[str, Mapping[str, Meeting]]
     games: list[SeriesResult]
     course: dict[str, list[float]]
-    matches: Sequence[Match] = ()
+    matches: Sequence[Fixture] = ()
     annulled: Sequence[tuple[LeagueResult, str]] = ()
     earlier: Sequence[EarlierVersion] = ()
     badges: Mapping[str, int] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class SeriesStandings:
 
 
 def points(
-    names: Iterable[str], matches: Iterable[Match], results: Iterable[SeriesResult], *, games: int = 1
+    names: Iterable[str], matches: Iterable[Fixture], results: Iterable[SeriesResult], *, games: int = 1
 ) -> dict[str, float]:
     """Return the points of all that are named, of some matches and results; others are left out.
 
@@ -152,7 +152,7 @@ def points(
 
 def standings(
     series: Series,
-    matches: Sequence[Match],
+    matches: Sequence[Fixture],
     results: Iterable[SeriesResult],
     *,
     annulled: Sequence[tuple[LeagueResult, str]] = (),
@@ -217,14 +217,14 @@ def of_league(head: Head, lines: Iterable[SeriesLine]) -> SeriesStandings:
     Raises:
         MissingExtra: ``tournament`` is not installed.
     """
-    matches: list[Match] = []
+    matches: list[Fixture] = []
     results: dict[int, LeagueResult] = {}
     annulled: dict[int, str] = {}
     badges: dict[str, int] = {}
     for line in lines:
         match line:
             case Drawn(number, first, tables):
-                matches += [Match(first + place, number, teams) for place, teams in enumerate(tables)]
+                matches += [Fixture(first + place, number, teams) for place, teams in enumerate(tables)]
             case LeagueResult():
                 results[line.result] = line
             case Annulled(number, by):
@@ -236,14 +236,14 @@ def of_league(head: Head, lines: Iterable[SeriesLine]) -> SeriesStandings:
     return replace(standings_of_matches(series, matches, results, annulled), badges=badges)
 
 
-def league(name: str, form: str, matches: Iterable[Match], fills: Collection[str]) -> Series:
+def league(name: str, form: str, matches: Iterable[Fixture], fills: Collection[str]) -> Series:
     """Return the series of a league after some matches: who was drawn is in its table."""
     drawn = sorted({(match.round, team) for match in matches for team in match.teams if team not in fills})
     return Series(SeriesKind.LEAGUE, name, form, dict.fromkeys(team for _, team in drawn), fills)
 
 
 def standings_of_matches(
-    series: Series, matches: Sequence[Match], results: Mapping[int, LeagueResult], annulled: Mapping[int, str]
+    series: Series, matches: Sequence[Fixture], results: Mapping[int, LeagueResult], annulled: Mapping[int, str]
 ) -> SeriesStandings:
     """Return the standings of a league.
 

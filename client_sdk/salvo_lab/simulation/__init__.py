@@ -29,7 +29,7 @@ from salvo.rules.files import load_book
 from salvo_lab.arena import Decisions, Failure, Placed
 from salvo_lab.intervals import rate_and_error
 from salvo_lab.simulation.seats import Seats, seating
-from salvo_lab.simulation.worker import Batch, R, Row, Run, Spec
+from salvo_lab.simulation.worker import GameResults, R, Row, Run, Spec
 from salvo_lab.time_limits import TURN_SECONDS
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Simulation(Sequence[Played]):
         winner = winners[0] if len(winners) == 1 else ""
         return Played(winner, self.seed, game, row[0], stats, failures)
 
-    def _add(self, batch: Batch[Row]) -> None:
+    def _add(self, batch: GameResults[Row]) -> None:
         names = list(self.bots)
         for row in batch.rows:
             places = row[1::5]
@@ -258,7 +258,7 @@ def stream(
     return _stream(simulation, batches)
 
 
-def _stream(simulation: Simulation, batches: Iterator[Batch[Row]]) -> Generator[Played, None, None]:
+def _stream(simulation: Simulation, batches: Iterator[GameResults[Row]]) -> Generator[Played, None, None]:
     for batch in batches:
         for game, row in enumerate(batch.rows, batch.first):
             yield simulation._played(game, row, tuple(f for f in batch.failures if f.game == game))
@@ -276,7 +276,7 @@ def _begin(
     strict: bool = False,
     waiting: Callable[[], object] | None = None,
     cluster: Cluster | None = None,
-) -> tuple[Simulation, Iterator[Batch[Row]]]:
+) -> tuple[Simulation, Iterator[GameResults[Row]]]:
     given: Sequence[Source] = list(bots.values()) if isinstance(bots, Mapping) else list(bots)
     written = [bot if isinstance(bot, str) else _written(bot) for bot in given]
     names = list(bots) if isinstance(bots, Mapping) else seat_names(written)
@@ -317,7 +317,7 @@ def played(
     turn_seconds: float = inf,
     waiting: Callable[[], object] | None = None,
     cluster: Cluster | None = None,
-) -> Iterator[Batch[R]]:
+) -> Iterator[GameResults[R]]:
     """Play the games of these numbers; the arguments are those of :func:`simulate`.
 
     Args:
@@ -335,7 +335,7 @@ def played(
     return _pooled(Pool(run, min(jobs, len(games)), turn_seconds), games, waiting)
 
 
-def _pooled(pool: Pool[R], games: range, waiting: Callable[[], object] | None) -> Iterator[Batch[R]]:
+def _pooled(pool: Pool[R], games: range, waiting: Callable[[], object] | None) -> Iterator[GameResults[R]]:
     with pool:
         yield from pool.play(games.start, len(games), waiting)
 

@@ -12,11 +12,11 @@ from salvo.errors import BotError
 from salvo_lab.arena import Failure
 from salvo_lab.cluster import Carrying, Shipped, Work, ship
 from salvo_lab.simulation.pool import Pool
-from salvo_lab.simulation.worker import Batch, R, Run
+from salvo_lab.simulation.worker import GameResults, R, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Games(Work[int, Batch[R]], Generic[R]):
+class Games(Work[int, GameResults[R]], Generic[R]):
     """Plays the games of these numbers, which are consecutive."""
 
     run: Any  # which is a dataclass; without its bots
@@ -40,13 +40,13 @@ class Games(Work[int, Batch[R]], Generic[R]):
         return cls(replace(bare, bots={}), dict(zip(run.bots, ship(written), strict=True)), turn_seconds)
 
     @contextmanager
-    def begin(self, jobs: int) -> Iterator[Carrying[int, Batch[R]]]:
+    def begin(self, jobs: int) -> Iterator[Carrying[int, GameResults[R]]]:
         """Start a pool, which plays block after block."""
         run: Run[R] = replace(self.run, bots={name: bot.unpacked() for name, bot in self.bots.items()})
         with Pool(run, jobs, self.turn_seconds) as pool:
             yield partial(self._play, pool)
 
-    def _play(self, pool: Pool[R], games: Sequence[int], waiting: Callable[[], None]) -> list[Batch[R]]:
+    def _play(self, pool: Pool[R], games: Sequence[int], waiting: Callable[[], None]) -> list[GameResults[R]]:
         try:
             batches = list(pool.play(games[0], len(games), waiting))
         except BotError as error:

@@ -18,7 +18,7 @@ from salvo_lab.arena import SEAT_BITS
 from salvo_lab.loaded_code import check_same
 from salvo_lab.programs.apart import Apart, Lost, apart
 from salvo_lab.programs.worker_process import LOOK_SECONDS, WorkerProcess, end_all
-from salvo_lab.simulation.worker import Batch, R, Run, is_program, work
+from salvo_lab.simulation.worker import GameResults, R, Run, is_program, work
 
 #: How long a process should work on one batch, in seconds: short compared with a run, so that all end together and show
 #: progress, and long compared with the way through the pipe.
@@ -31,7 +31,7 @@ LOAD_SECONDS = 60.0
 Task = tuple[int, int]
 
 
-def play_here(run: Run[R], first: int, games: int) -> Iterator[Batch[R]]:
+def play_here(run: Run[R], first: int, games: int) -> Iterator[GameResults[R]]:
     """Play all games in this process, where a debugger reaches the bots."""
     count = 1
     with contextlib.closing(run.player()) as player:
@@ -78,7 +78,7 @@ class Pool(Generic[R]):
     def __exit__(self, *_: object) -> None:
         end_all(self._workers)
 
-    def play(self, first: int, games: int, waiting: Callable[[], object] | None = None) -> Iterator[Batch[R]]:
+    def play(self, first: int, games: int, waiting: Callable[[], object] | None = None) -> Iterator[GameResults[R]]:
         """Play games, and yield them in order.
 
         Args:
@@ -89,7 +89,7 @@ class Pool(Generic[R]):
         """
         self._tasks = [(first, games)]
         self._left = games
-        done: dict[int, Batch[R]] = {}
+        done: dict[int, GameResults[R]] = {}
         called = time.monotonic()
         while self._left:
             if waiting is not None and time.monotonic() - called >= LOOK_SECONDS:
@@ -117,7 +117,7 @@ class Pool(Generic[R]):
                     heapq.heappush(self._tasks, (first + count, games - count))
                 worker.give((first, count))
 
-    def _collect(self, waiting: Callable[[], object] | None) -> Iterator[Batch[R]]:
+    def _collect(self, waiting: Callable[[], object] | None) -> Iterator[GameResults[R]]:
         """Yield finished batches; wait a little for them."""
         ready = wait([worker.pipe for worker in self._workers], min(LOOK_SECONDS, self._turn_seconds / 4))
         for worker in list(self._workers):
@@ -127,7 +127,7 @@ class Pool(Generic[R]):
                 except EOFError:
                     self._bury(worker)
                     continue
-                if isinstance(answer, Batch):
+                if isinstance(answer, GameResults):
                     self._count = _next_count(len(answer.rows), time.monotonic() - worker.since)
                     yield answer
                 elif answer is not None:
@@ -161,7 +161,7 @@ class Pool(Generic[R]):
             if rest[1]:
                 heapq.heappush(self._tasks, rest)
 
-    def _play_apart(self, game: int, waiting: Callable[[], object] | None) -> Batch[R]:
+    def _play_apart(self, game: int, waiting: Callable[[], object] | None) -> GameResults[R]:
         """Play a game with each bot in a process of its own.
 
         Raises:

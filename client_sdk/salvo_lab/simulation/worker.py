@@ -44,7 +44,7 @@ R = TypeVar("R")
 
 
 @dataclass(slots=True)
-class Batch(Generic[R]):
+class GameResults(Generic[R]):
     """The results of consecutive games.
 
     Attributes:
@@ -71,8 +71,8 @@ class Run(ABC, Generic[R]):
     strict: bool
 
     @abstractmethod
-    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[R]:
-        """Return what plays the games; the arguments are those of :class:`Player`."""
+    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> RunPlayer[R]:
+        """Return what plays the games; the arguments are those of :class:`RunPlayer`."""
 
     @abstractmethod
     def at_table(self, game: int) -> Iterable[str]:
@@ -84,7 +84,7 @@ def is_program(bot: str | type[Bot]) -> bool:
     return isinstance(bot, str) and bot_sources.is_program(bot)
 
 
-class Player(ABC, Generic[R]):
+class RunPlayer(ABC, Generic[R]):
     """Plays games of one run."""
 
     def __init__(
@@ -113,9 +113,9 @@ class Player(ABC, Generic[R]):
     def _load(self, name: str, bot: str | type[Bot]) -> type[Bot]:
         return load(bot, strict=self._strict, staying=self._staying) if isinstance(bot, str) else bot
 
-    def play(self, first: int, count: int) -> Batch[R]:
+    def play(self, first: int, count: int) -> GameResults[R]:
         """Play consecutive games."""
-        batch: Batch[R] = Batch(first, times={name: Decisions() for name in self._kinds})
+        batch: GameResults[R] = GameResults(first, times={name: Decisions() for name in self._kinds})
         for game in range(first, first + count):
             if self._mark is not None:
                 self._mark[0] = 0
@@ -125,7 +125,7 @@ class Player(ABC, Generic[R]):
         return batch
 
     @abstractmethod
-    def _play(self, game: int, batch: Batch[R]) -> R:
+    def _play(self, game: int, batch: GameResults[R]) -> R:
         """Play one game, and return what it leaves behind beside what it adds to the batch."""
 
     def close(self) -> None:
@@ -218,7 +218,7 @@ class Spec(Run[Row]):
     seats: Seats
     strict: bool = False
 
-    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> Player[Row]:
+    def player(self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None) -> RunPlayer[Row]:
         """Return what plays the games."""
         return _Simulating(self, mark, kinds)
 
@@ -227,14 +227,14 @@ class Spec(Run[Row]):
         return self.bots
 
 
-class _Simulating(Player[Row]):
+class _Simulating(RunPlayer[Row]):
     def __init__(self, spec: Spec, mark: memoryview | None, kinds: Mapping[str, type[Bot]] | None) -> None:
         super().__init__(spec, mark, kinds)
         self._spec = spec
         self._exchanged = places_alike(list(self._kinds.values()))
         self._slow = False
 
-    def _play(self, game: int, batch: Batch[Row]) -> Row:
+    def _play(self, game: int, batch: GameResults[Row]) -> Row:
         spec, names = self._spec, tuple(self._kinds)
         order, fleets, starter = seating(spec.seats, names, spec.seed, game, spec.book, exchanged=self._exchanged)
         supervision = Supervision(self._mark, None, batch.failures)
@@ -260,7 +260,7 @@ def work(pipe: Connection, shared: Any, run: Run[Any]) -> None:
     """Play the games requested through a pipe until it closes.
 
     Args:
-        shared: two numbers shared with the supervising process; see :class:`Player`.
+        shared: two numbers shared with the supervising process; see :class:`RunPlayer`.
     """
     # A file that is saved twice in a second may keep its size, and Python would use the old bytecode.
     sys.dont_write_bytecode = True

@@ -74,7 +74,7 @@ def _text_or_integer(value: object) -> str:
     return str(value)
 
 
-Integer = Annotated[int, BeforeValidator(_whole)]
+WholeNumber = Annotated[int, BeforeValidator(_whole)]
 Seconds = Annotated[float, BeforeValidator(number), Field(ge=0.01, le=3600, allow_inf_nan=False)]
 #: A bot's name in a tournament.
 NAME: Final = re.compile(r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,31}$")
@@ -101,7 +101,7 @@ class TimeRules(Model):
 
     decision_seconds: Seconds = 5.0
     bank_seconds: Seconds = 60.0
-    strikes: Annotated[Integer, Field(ge=1, le=1000)] = 3
+    strikes: Annotated[WholeNumber, Field(ge=1, le=1000)] = 3
 
 
 class Tournament(Model):
@@ -120,9 +120,9 @@ class Tournament(Model):
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     format: Format = Format.ROUND_ROBIN
-    games: Annotated[Integer, Field(ge=1, le=100_000)] = 2
-    rounds: Annotated[Integer, Field(ge=1, le=1000)] | None = None
-    seats: Annotated[Integer, Field(ge=3, le=MAX_SEATS)] | None = None
+    games: Annotated[WholeNumber, Field(ge=1, le=100_000)] = 2
+    rounds: Annotated[WholeNumber, Field(ge=1, le=1000)] | None = None
+    seats: Annotated[WholeNumber, Field(ge=3, le=MAX_SEATS)] | None = None
     rules: str = "salvo"
     seed: Seed = ""
     sandbox: bool = False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from salvo.rules import Starter, generator, sample
 from salvo.rules.starter import draw_starter
 from salvo_lab.series.lines import TournamentGame
-from salvo_lab.series.schedule import Match, free_for_all, round_robin, swiss_round
+from salvo_lab.series.schedule import Fixture, free_for_all, round_robin, swiss_round
 from salvo_lab.series.standings import points
 from salvo_lab.tournament.file import Format, Tournament
 
@@ -32,7 +32,7 @@ class Pairing:
     game: int
 
 
-def games_of(match: Match, tournament: Tournament) -> Iterator[Pairing]:
+def games_of(match: Fixture, tournament: Tournament) -> Iterator[Pairing]:
     """Return the games of a match, none for a bye.
 
     Every bot sits in every seat in turn while one seat begins, so no bot begins more often than another. Where the
@@ -59,7 +59,7 @@ def games_of(match: Match, tournament: Tournament) -> Iterator[Pairing]:
         yield Pairing(match.number, match.round, index, (*order[turned:], *order[:turned]), seed, number)
 
 
-def whole_schedule(tournament: Tournament) -> list[Match] | None:
+def whole_schedule(tournament: Tournament) -> list[Fixture] | None:
     """Return all matches of a format that knows them beforehand; None for swiss."""
     names = list(tournament.bots)
     match tournament.format:
@@ -72,10 +72,12 @@ def whole_schedule(tournament: Tournament) -> list[Match] | None:
     return None
 
 
-def _pairs_that_stay(tournament: Tournament, came: Sequence[str]) -> list[Match]:
+def _pairs_that_stay(tournament: Tournament, came: Sequence[str]) -> list[Fixture]:
     """Return every pair of a folder's bots, with the number that it has whoever comes later or goes."""
     pairs = [(earlier, later) for place, later in enumerate(came) for earlier in came[:place]]
-    return [Match(number, 1, pair) for number, pair in enumerate(pairs, start=1) if set(pair) <= tournament.bots.keys()]
+    return [
+        Fixture(number, 1, pair) for number, pair in enumerate(pairs, start=1) if set(pair) <= tournament.bots.keys()
+    ]
 
 
 def number_of_games(tournament: Tournament) -> int:
@@ -85,7 +87,7 @@ def number_of_games(tournament: Tournament) -> int:
     return count * tournament.games
 
 
-def schedule(tournament: Tournament, games: Iterable[TournamentGame]) -> tuple[list[Match], list[TournamentGame]]:
+def schedule(tournament: Tournament, games: Iterable[TournamentGame]) -> tuple[list[Fixture], list[TournamentGame]]:
     """Return all matches that are certain after some games, and those of the games that are theirs.
 
     Games of a swiss pairing that does not come about, since a bot has changed and scored something else, are nobody's.
@@ -97,7 +99,7 @@ def schedule(tournament: Tournament, games: Iterable[TournamentGame]) -> tuple[l
     whole = whole_schedule(tournament)
     if whole is not None:
         return whole, _games_of(whole, games)
-    matches: list[Match] = []
+    matches: list[Fixture] = []
     own: list[TournamentGame] = []
     for number in range(1, tournament.number_of_rounds + 1):
         if len(own) < tournament.games * sum(len(match.teams) > 1 for match in matches):
@@ -108,6 +110,6 @@ def schedule(tournament: Tournament, games: Iterable[TournamentGame]) -> tuple[l
     return matches, own
 
 
-def _games_of(matches: Sequence[Match], games: Sequence[TournamentGame]) -> list[TournamentGame]:
+def _games_of(matches: Sequence[Fixture], games: Sequence[TournamentGame]) -> list[TournamentGame]:
     sides = {match.number: set(match.teams) for match in matches}
     return [game for game in games if sides.get(game.result) == set(game.teams)]

@@ -24,7 +24,7 @@ from salvo.rules import RuleBook
 from salvo_lab.arena import FINAL, Decisions, Failure, Supervision
 from salvo_lab.series.lines import TournamentGame
 from salvo_lab.simulation.pool import Pool
-from salvo_lab.simulation.worker import Batch, Player, Run
+from salvo_lab.simulation.worker import GameResults, Run, RunPlayer
 from salvo_lab.tournament.file import TimeRules, Tournament
 from salvo_lab.tournament.pairings import Pairing
 
@@ -67,14 +67,14 @@ class _Games(Run[TournamentGame]):
 
     def player(
         self, mark: memoryview | None = None, kinds: Mapping[str, type[Bot]] | None = None
-    ) -> Player[TournamentGame]:
+    ) -> RunPlayer[TournamentGame]:
         return _Playing(self, mark, kinds)
 
     def at_table(self, game: int) -> Iterable[str]:
         return dict.fromkeys(self.pairings[game].bots)
 
 
-class _Playing(Player[TournamentGame]):
+class _Playing(RunPlayer[TournamentGame]):
     def __init__(self, games: _Games, mark: memoryview | None, kinds: Mapping[str, type[Bot]] | None) -> None:
         self._games = games
         self._limits = _limits_here(games.limits)  # before a bot is loaded: none may grant itself time with a tracer
@@ -106,7 +106,7 @@ class _Playing(Player[TournamentGame]):
                 bot.prepare("trial", "0", 1)
                 bot.fleet(self._games.book)
 
-    def _play(self, game: int, batch: Batch[TournamentGame]) -> TournamentGame:
+    def _play(self, game: int, batch: GameResults[TournamentGame]) -> TournamentGame:
         pairing, limits = self._games.pairings[game], self._limits
         names = seat_names([self._games.bots[bot] for bot in pairing.bots])
         salvos = _SALVOS_A_CELL * self._games.book.grid.size * (len(names) - 1)

@@ -30,7 +30,7 @@ from salvo_lab.human import HUMAN
 from salvo_server.brokers.embedded.addresses import split_address
 
 if TYPE_CHECKING:
-    from salvo_lab.human.places.at_gateway import Place
+    from salvo_lab.human.places.at_gateway import GatewayPlace
 
 
 class _Classic(click.Command):
@@ -111,7 +111,7 @@ def command(
     """
     if role == ClassicRole.CLIENT and call is None and bus is None:
         raise click.UsageError("--role client calls a program that is a server: say where, --call HOST:PORT or --bus")
-    person: Place | None = None
+    person: GatewayPlace | None = None
     if isinstance(opponent, str):
         person = _person(role, browser=browser)
         opponent = person.player
@@ -149,10 +149,10 @@ def command(
         person.serve(serve)
 
 
-def _person(role: str, *, browser: bool) -> Place:
-    from salvo_lab.human.places.at_gateway import Place  # which needs what draws the screen
+def _person(role: str, *, browser: bool) -> GatewayPlace:
+    from salvo_lab.human.places.at_gateway import GatewayPlace  # which needs what draws the screen
 
-    return Place(role, browser=browser)
+    return GatewayPlace(role, browser=browser)
 
 
 def _ignore() -> None:

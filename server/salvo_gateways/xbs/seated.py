@@ -9,7 +9,7 @@ from salvo.errors import ConnectionLost
 from salvo.join.events import Event
 from salvo.join.seat import Seat
 from salvo.join.session import Session
-from salvo.join.team import Team
+from salvo.join.team import TeamSession
 from salvo_gateways.client_handler import MAX_WAIT_SECONDS, ClientHandler
 from salvo_gateways.peer import ClientConnection
 from salvo_gateways.table_watch import ACCOUNT_SECONDS, TableWatch
@@ -29,7 +29,7 @@ class SeatedHandler(ClientHandler):
         self.watch = watch
         self.clock = watch.clock
         self._seat: Seat | None = None
-        self._team: Team | None = None
+        self._team: TeamSession | None = None
         self._name = ""
         self._admission_deadline = 0.0
 
@@ -114,7 +114,7 @@ class SeatedHandler(ClientHandler):
     def _take(self, seat: Seat) -> None:
         self._seat = seat
         seat.session.tap = self.announcement_received
-        self._team = Team(seat.session, seat.connection, self.event_received, clock=self.clock, meet=seat.meet)
+        self._team = TeamSession(seat.session, seat.connection, self.event_received, clock=self.clock, meet=seat.meet)
         self.peer.arrived = seat.connection.wake
 
     def _retry_admission(self, error: ConnectionLost) -> None:

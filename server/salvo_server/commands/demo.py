@@ -20,7 +20,7 @@ from salvo.rules import RuleBook
 from salvo.rules.files import load_book
 from salvo.table_state import TableState
 from salvo.view import Shot
-from salvo_display.boards.text_boards import Boards
+from salvo_display.boards.text_boards import TextBoards
 from salvo_display.boards.watched_game import Watched
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -40,7 +40,7 @@ def demo(players: int, rules: str) -> None:
     live = has_terminal()
     seed = secrets.token_hex(16)
     bots = ["hunter" if seat % 2 == 0 else "random" for seat in range(players)]
-    show = DemoView(load_book(rules), Watched(moving=True, pause=lambda seconds: None) if live else Boards())
+    show = DemoView(load_book(rules), Watched(moving=True, pause=lambda seconds: None) if live else TextBoards())
     settings = ServerSettings(
         listen="127.0.0.1:0",
         players=players,
@@ -93,7 +93,7 @@ class DemoView:
         contest: set once it exists.
     """
 
-    def __init__(self, book: RuleBook, boards: Boards) -> None:
+    def __init__(self, book: RuleBook, boards: TextBoards) -> None:
         self._book = book
         self.boards = boards
         self.contest: Contest | None = None

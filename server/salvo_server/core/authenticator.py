@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 from salvo.codec.command_reader import Sealed, SealedPlacement, SignedHost, SignedLeave, SignedShot, SignedSkip
 from salvo.errors import WireError
 from salvo.wire.seal import Blob
-from salvo_game.journal_interface import MAX_RECENT, Proof
+from salvo_game.journal_interface import MAX_RECENT, BurnedMessage
 from salvo_game.rate_limit import COURTESIES, DERIVATIONS, REFUSALS, Bucket
 from salvo_server.core.keyring import Found, KeyOwner, Keyring, KeyWorker, try_key
 from salvo_server.core.senders import Sender
@@ -57,7 +57,7 @@ class Opened(NamedTuple):
     request: Sealed
     owner: KeyOwner
     plaintext: bytes
-    proof: Proof | None
+    proof: BurnedMessage | None
     refusal: WireError | None = None
     spent: Bucket | None = None
 
@@ -133,7 +133,7 @@ class Authenticator:
         """How many messages wait for a derivation; from any thread."""
         return len(self._jobs)
 
-    def burn(self, proofs: Iterable[Proof], before: Iterable[bytes] = ()) -> None:
+    def burn(self, proofs: Iterable[BurnedMessage], before: Iterable[bytes] = ()) -> None:
         """Remember what was burned before a restart.
 
         Args:
@@ -290,7 +290,7 @@ class Authenticator:
             return Opened(request, found.member, b"", None, WireError("nonce_reused", text))
         self._burned.add(burned)
         self.counts["opened"] += 1
-        return Opened(request, found.member, found.plaintext, Proof(burned, digest))
+        return Opened(request, found.member, found.plaintext, BurnedMessage(burned, digest))
 
     def close(self) -> None:
         """Stop all derivations; those that wait are dropped, and so is every key."""

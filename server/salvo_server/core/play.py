@@ -14,13 +14,13 @@ from salvo.codec.header import write_header
 from salvo.errors import IllegalCommand
 from salvo.wire import topics
 from salvo_game.journal_interface import (
+    BurnedMessage,
     EveningChanged,
     GameClosed,
     GameConcluded,
     GameOpened,
     JournalError,
     KeyLearned,
-    Proof,
     ResultAnnulled,
     Saved,
     SavedGame,
@@ -173,7 +173,9 @@ class Play:
 
     # --- one step -------------------------------------------------------------------------------------------------
 
-    def carry_out(self, table: Table, command: m.Input, now: int, proof: Proof | None = None) -> tuple[Step, Effects]:
+    def carry_out(
+        self, table: Table, command: m.Input, now: int, proof: BurnedMessage | None = None
+    ) -> tuple[Step, Effects]:
         """Return the step that a command is at a table, and what follows.
 
         What time does there comes first, in a step of its own, which is in the journal without the command's proof.
@@ -187,7 +189,7 @@ class Play:
         """Give a table an input of the server's own."""
         return self.follow(table, table.carry_out(input, now))
 
-    def follow(self, table: Table, step: Step, proof: Proof | None = None) -> Effects:
+    def follow(self, table: Table, step: Step, proof: BurnedMessage | None = None) -> Effects:
         """Return what follows from a step of a table.
 
         Args:

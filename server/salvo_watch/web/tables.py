@@ -21,9 +21,9 @@ from salvo.table_state import (
     GameRejoined,
     ListChanged,
     NewConnection,
-    News,
     SalvoCounted,
     StateMoved,
+    TableChange,
     TurnLength,
 )
 from salvo.wire import topics
@@ -44,7 +44,7 @@ class Arrived(NamedTuple):
         retained: whether it says what was before.
     """
 
-    news: News
+    news: TableChange
     retained: bool = False
 
 
@@ -120,7 +120,7 @@ class Table:
         if self._starting:
             self._begin()
 
-    def _note(self, news: News, now: float, *, retained: bool) -> None:
+    def _note(self, news: TableChange, now: float, *, retained: bool) -> None:
         """Note what explains a salvo."""
         match news:
             case m.TurnBegan() | m.TurnResumed() | m.HostActed():

@@ -15,7 +15,7 @@ from salvo import messages as m
 from salvo.codec.header import Header
 from salvo.codec.log import END, HEAD, MIDDLE, OF_BYTES, entry_digest
 from salvo.messages import State
-from salvo.table_state import News
+from salvo.table_state import TableChange
 from salvo_game.log import is_public
 from salvo_game.log_verification import verify_lines
 from salvo_game.table_step import Step
@@ -125,7 +125,7 @@ class Cut(NamedTuple):
     """
 
     at: int
-    news: tuple[News, ...]
+    news: tuple[TableChange, ...]
     ms: int
 
 
@@ -181,7 +181,7 @@ def _cut(header: Header, steps: Iterable[Step]) -> Iterator[Cut]:
     """Yield the game's cuts, without a length: its beginning, every salvo with the boards after it, and its end."""
     snapshots = BoardSnapshots(header)
     # From the lobby on, so that a table that receives it reports the beginning, too.
-    pending: list[News] = [m.StateChanged(State.LOBBY), m.TableOpened(header.game), header.rules]
+    pending: list[TableChange] = [m.StateChanged(State.LOBBY), m.TableOpened(header.game), header.rules]
     for step in steps:
         views = list(snapshots.follow(step))
         for announcement in filter(is_public, step.announcements):

@@ -21,16 +21,16 @@ from kit.programs import needs
 from kit.waiting import until
 from salvo import messages as m
 from salvo_game.journal_interface import (
+    BurnedMessage,
     GameClosed,
     GameConcluded,
     GameFiled,
     GameOpened,
     Holding,
     JournalError,
+    JournalProgress,
     JournalUnavailable,
     KeyLearned,
-    Progress,
-    Proof,
     Result,
     ResultAnnulled,
     StepTaken,
@@ -43,7 +43,9 @@ OPENED = GameOpened(1, "", 1, 1_795_000_000_000, "{}")
 
 
 def step(number: int) -> StepTaken:
-    return StepTaken(number, 1, 1_795_000_000_000 + number, "{}" * 100, bytes(16), Proof(os.urandom(16), bytes(16)))
+    return StepTaken(
+        number, 1, 1_795_000_000_000 + number, "{}" * 100, bytes(16), BurnedMessage(os.urandom(16), bytes(16))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +60,8 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     key = tmp_path / "key"
     journal = DatabaseJournal(postgresql.url, key_file=key)
     steps = [step(1), step(2)]
-    journal.commit([OPENED, TeamAdmitted(1, "ann", "s"), Progress(ended=False)])
-    journal.commit([*steps, KeyLearned(1, "ann", bytes(16), bytes(32)), Progress(sent_through=1)])
+    journal.commit([OPENED, TeamAdmitted(1, "ann", "s"), JournalProgress(ended=False)])
+    journal.commit([*steps, KeyLearned(1, "ann", bytes(16), bytes(32)), JournalProgress(sent_through=1)])
     with pytest.raises(JournalError, match="journal_in_use"):
         DatabaseJournal(postgresql.url, key_file=key)
     assert DatabaseReader(postgresql.url).games() == [(OPENED, 2)]
@@ -71,7 +73,7 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
             journal.commit(lost)
     postgresql.start()
     journal.commit(lost)
-    journal.commit([step(4), Progress(sent_through=3)])
+    journal.commit([step(4), JournalProgress(sent_through=3)])
     journal.close()
 
     again = DatabaseJournal(postgresql.url, key_file=key)
@@ -93,14 +95,14 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     assert again.load().games[0].teams == []
     again.commit([step(5)])
     before = again.load()
-    again.commit([GameFiled(1, "/games/game-1.jsonl.gz"), Progress(sent_through=5)])
+    again.commit([GameFiled(1, "/games/game-1.jsonl.gz"), JournalProgress(sent_through=5)])
     reader, saved = DatabaseReader(postgresql.url), again.load()
     assert (reader.games()[0], reader.files()) == ((OPENED, 5), {1: Path("/games/game-1.jsonl.gz")})
     assert reader.saved(OPENED).steps == []
     assert b"".join(saved.burned_before) == b"".join(before.burned_before)
     assert (len(b"".join(saved.burned_before)), saved.last_step) == (16 * 5, 5)
     start_again(postgresql, again, postgresql.url)
-    again.commit([Progress(ended=False)])  # its last step is deleted, and not lost
+    again.commit([JournalProgress(ended=False)])  # its last step is deleted, and not lost
     again.close()
 
 
@@ -122,7 +124,7 @@ def test_a_database_that_loses_confirmed_commits_ends_its_server_and_the_games(
     journal = DatabaseJournal(url, key_file=tmp_path / "key", power_safe=False)
     assert connection_of(journal).scalar(sql.text("SHOW synchronous_commit")) == "off"
     connection_of(journal).commit()
-    journal.commit([OPENED, step(1), Progress(ended=False)])
+    journal.commit([OPENED, step(1), JournalProgress(ended=False)])
     start_again(postgresql, journal, url, "CHECKPOINT")
     journal.commit([step(2)])  # nothing was lost
     assert not journal.load().behind
@@ -232,12 +234,12 @@ def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: Postgre
     journal = DatabaseJournal(postgresql.url, key_file=tmp_path / "key")
     half_open = lose_connection(journal)
     with pytest.raises(JournalUnavailable, match=r"journal_away.*its lock is not free yet"):
-        journal.commit([Progress(ended=False)])
+        journal.commit([JournalProgress(ended=False)])
     assert journal.confirm(fresh=True) == Holding(sure=False)
     half_open.invalidate()
     while not journal.confirm(fresh=True).sure:
         pass  # the database's side of it ends in a moment
-    journal.commit([Progress(ended=False)])
+    journal.commit([JournalProgress(ended=False)])
     assert journal.confirm(fresh=True) == Holding()
     journal.close()
 

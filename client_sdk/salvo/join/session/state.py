@@ -107,7 +107,7 @@ class SessionState:
         self,
         table: KnownTable,
         outbox: Outbox,
-        machines: Mapping[type[Enum], Machine[Any, Any, Action]],
+        machines: Mapping[type[Enum], Machine[Any, Any, SessionAction]],
         request: PendingRequest,
         random: Random,
     ) -> None:
@@ -208,4 +208,4 @@ class SessionState:
 
 
 #: What a transition asks for.
-Action: TypeAlias = Callable[[SessionState], None]
+SessionAction: TypeAlias = Callable[[SessionState], None]

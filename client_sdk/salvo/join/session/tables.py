@@ -32,11 +32,11 @@ from salvo.join.session.machine_states import (
     TableEvent,
     TablePhase,
 )
-from salvo.join.session.state import Action
+from salvo.join.session.state import SessionAction
 from salvo.state_machine import Machine, Transition
 
 _REQUESTED = (JoiningState.ASKING, JoiningState.DISPUTED)
-JOINING: tuple[Transition[JoiningState, JoiningEvent, Action], ...] = (
+JOINING: tuple[Transition[JoiningState, JoiningEvent, SessionAction], ...] = (
     Transition(tuple(JoiningState), JoiningEvent.WANTED, JoiningState.MEETING, joining.await_server),
     Transition((JoiningState.MEETING,), JoiningEvent.SERVER_MET, JoiningState.ASKING, joining.send_request),
     Transition((JoiningState.MEETING,), JoiningEvent.SERVER_SILENT, JoiningState.ASKING, joining.send_request),
@@ -54,7 +54,7 @@ JOINING: tuple[Transition[JoiningState, JoiningEvent, Action], ...] = (
     Transition((JoiningState.IDLE, *_REQUESTED), JoiningEvent.UNUSABLE, JoiningState.ASKING, joining.send_later),
 )
 
-PLACING: tuple[Transition[PlacingState, PlacingEvent, Action], ...] = (
+PLACING: tuple[Transition[PlacingState, PlacingEvent, SessionAction], ...] = (
     Transition(
         (PlacingState.NO_FLEET, PlacingState.CHOOSING),
         PlacingEvent.NEEDED,
@@ -77,7 +77,7 @@ PLACING: tuple[Transition[PlacingState, PlacingEvent, Action], ...] = (
 
 _OWN_TURN = (PlayingState.DECIDING, PlayingState.FIRED, PlayingState.SKIPPED)
 _IN_GAME = (PlayingState.WAITING, *_OWN_TURN)
-PLAYING: tuple[Transition[PlayingState, PlayingEvent, Action], ...] = (
+PLAYING: tuple[Transition[PlayingState, PlayingEvent, SessionAction], ...] = (
     Transition(tuple(PlayingState), PlayingEvent.TAKEN_UP, PlayingState.WAITING),
     Transition(_IN_GAME, PlayingEvent.OWN_TURN, PlayingState.DECIDING, playing.ask_player),
     Transition(_OWN_TURN, PlayingEvent.OTHERS_TURN, PlayingState.WAITING),
@@ -92,7 +92,7 @@ PLAYING: tuple[Transition[PlayingState, PlayingEvent, Action], ...] = (
     Transition(tuple(PlayingState), PlayingEvent.FORGOTTEN, PlayingState.NO_GAME, playing.forget),
 )
 
-RETURNING: tuple[Transition[ReturningState, ReturningEvent, Action], ...] = (
+RETURNING: tuple[Transition[ReturningState, ReturningEvent, SessionAction], ...] = (
     Transition((ReturningState.CURRENT,), ReturningEvent.CONNECTED, ReturningState.RETURNING),
     Transition(tuple(ReturningState), ReturningEvent.CONNECTED_NEW, ReturningState.CURRENT),
     Transition((ReturningState.CURRENT,), ReturningEvent.UNUSABLE, ReturningState.RETURNING),
@@ -102,7 +102,7 @@ RETURNING: tuple[Transition[ReturningState, ReturningEvent, Action], ...] = (
     Transition(tuple(ReturningState), ReturningEvent.FORGOTTEN, ReturningState.CURRENT),
 )
 _OF_GAME = (TablePhase.TURN, TablePhase.OVER, TablePhase.DOUBTED)
-FOLLOWING: tuple[Transition[TablePhase, TableEvent, Action], ...] = (
+FOLLOWING: tuple[Transition[TablePhase, TableEvent, SessionAction], ...] = (
     Transition((TablePhase.UNHEARD,), TableEvent.LOBBY, TablePhase.LOBBY),
     Transition(_OF_GAME, TableEvent.LOBBY, TablePhase.LOBBY, following.open_lobby),
     Transition(tuple(TablePhase), TableEvent.OLD_LOBBY, TablePhase.DOUBTED),
@@ -111,7 +111,7 @@ FOLLOWING: tuple[Transition[TablePhase, TableEvent, Action], ...] = (
     Transition((TablePhase.DOUBTED,), TableEvent.CONFIRMED, TablePhase.LOBBY, following.forget_game),
     Transition((TablePhase.DOUBTED,), TableEvent.DENIED, TablePhase.TURN),
 )
-SERVER: tuple[Transition[ServerState, ServerEvent, Action], ...] = (
+SERVER: tuple[Transition[ServerState, ServerEvent, SessionAction], ...] = (
     Transition((ServerState.AWAY,), ServerEvent.ONLINE, ServerState.HERE, following.resume),
     Transition((ServerState.AWAY,), ServerEvent.ONLINE_NEWS, ServerState.HERE, following.resume),
     Transition((ServerState.HERE,), ServerEvent.ONLINE_NEWS, None, following.confirm),
@@ -119,7 +119,7 @@ SERVER: tuple[Transition[ServerState, ServerEvent, Action], ...] = (
 )
 
 
-def machines() -> dict[type[Enum], Machine[Any, Any, Action]]:
+def machines() -> dict[type[Enum], Machine[Any, Any, SessionAction]]:
     """Return the six machines of a new session, by their events."""
     return {
         JoiningEvent: Machine(JOINING, JoiningState.IDLE),

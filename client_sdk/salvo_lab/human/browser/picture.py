@@ -14,7 +14,7 @@ from typing import Any, Final
 from salvo.rules import Announce, Grid, Orientation, Placement
 from salvo_display.boards.marks import Mark, display_name
 from salvo_lab.human.setup import Setup
-from salvo_lab.human.setup_actions import Action
+from salvo_lab.human.setup_actions import SetupAction
 from salvo_lab.human.sitting import BoardPicture, Mode, Sitting, rivals_of, standing_of
 from salvo_lab.human.snapshot import SUNK, Snapshot
 
@@ -61,14 +61,14 @@ def _whose_time(sitting: Sitting) -> str:
     return "to set up" if sitting.before_turns and sitting.seconds_left is not None else ""
 
 
-def _actions(sitting: Sitting) -> Iterable[Action]:
+def _actions(sitting: Sitting) -> Iterable[SetupAction]:
     setting_up = sitting.setting_up
     for action in sitting.actions():
         if not action.word.startswith("ship "):  # those are dragged, or chosen, where they lie
             yield action
     if setting_up is not None and not setting_up.in_grid:
-        yield Action("undo", "Undo", "u", ready=setting_up.setup.can_undo)
-    yield Action("leave", _leave_text(sitting), "q")
+        yield SetupAction("undo", "Undo", "u", ready=setting_up.setup.can_undo)
+    yield SetupAction("leave", _leave_text(sitting), "q")
 
 
 def _leave_text(sitting: Sitting) -> str:

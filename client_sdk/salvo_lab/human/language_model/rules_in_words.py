@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from salvo.rules import Announce, Ending, Grid, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter, Targets
+from salvo.rules import (
+    Announce,
+    Ending,
+    Grid,
+    Order,
+    Repeats,
+    RuleBook,
+    Shots,
+    Sinkings,
+    Spacing,
+    Starter,
+    Targets,
+)
 from salvo_display.replay_text import counted
 
 _SPACING: Final = {

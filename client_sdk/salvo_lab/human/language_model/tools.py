@@ -27,17 +27,17 @@ from salvo_lab.human.channel import (
     Broken,
     Channel,
     Clock,
-    FleetAsked,
+    FiredSalvo,
+    GameOver,
     Line,
-    Link,
+    LinkState,
     Notice,
-    Over,
+    PlaceFleet,
     RulesTold,
-    Salvo,
     Seen,
     game_thread,
 )
-from salvo_lab.human.channel import News as DeskNews
+from salvo_lab.human.channel import DeskMessage as DeskNews
 from salvo_lab.human.language_model.rules_in_words import rules_in_words
 from salvo_lab.human.snapshot import Snapshot
 
@@ -79,7 +79,7 @@ class Tools:
         self._me, self._game = "", 0
         self._over_seen = False  # whether an answer had the end of this game
         self._sight: Snapshot | None = None
-        self._over: Over | None = None
+        self._over: GameOver | None = None
         self._news: list[str] = []
         self._trouble = ""
         self._deadline: float | None = None
@@ -95,7 +95,7 @@ class Tools:
                 self._turn_seconds = seconds
                 if self._sight is None:
                     self._book = rules
-            case FleetAsked(rules, me, game, random):
+            case PlaceFleet(rules, me, game, random):
                 self._sight = self._over = None
                 self._over_seen = False
                 self._book, self._me, self._game = rules, me, game
@@ -106,13 +106,13 @@ class Tools:
                 self._book, self._me, self._game, self._fleet = sight.rules, sight.me, sight.game, sight.fleet
             case Notice(text, player):
                 self._news.append(f"{player}: {text}{self._squares(player)}" if player else text)
-            case Over(game, winner, places):
+            case GameOver(game, winner, places):
                 self._over, self._over_seen = news, False
                 how = "was aborted" if news.aborted else f"is over: {winner or 'no one alone'} wins"
                 self._news.append(f"game {game} {how}; places: {dict(places)}")
             case Clock(_, deadline):
                 self._deadline = deadline
-            case Link(trouble):
+            case LinkState(trouble):
                 self._trouble = trouble
             case Broken(error):
                 self.error = error
@@ -235,7 +235,7 @@ class Tools:
             return self._refused(error.code, error.text)
         if len(salvo) != sight.shots and not sight.rules.skipping:
             return self._refused("bad_salvo", f"{len(salvo)} shots; this salvo has {sight.shots}")
-        self._desk.answer(Salvo(game, turn, salvo))
+        self._desk.answer(FiredSalvo(game, turn, salvo))
         self._sight = sight.after(salvo)
         return self._answer(accepted=True)
 

@@ -12,7 +12,7 @@ from salvo.messages import SalvoResolved
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
 from salvo_display.opener import opener
-from salvo_lab.human.channel import Again, Channel, Link, Notice, Over, PersonLeft
+from salvo_lab.human.channel import Again, Channel, GameOver, LinkState, Notice, PersonLeft
 from salvo_lab.human.places.in_process import Human
 from salvo_lab.human.skins import skin
 
@@ -20,7 +20,7 @@ from salvo_lab.human.skins import skin
 LEADER: Final = "server"
 
 
-class Place:
+class GatewayPlace:
     """Where a person sits opposite of programs that come and go."""
 
     def __init__(self, role: str, *, browser: bool) -> None:
@@ -48,7 +48,7 @@ class Place:
 
     def is_alone(self) -> None:
         """Show that no program is connected."""
-        self._desk.show(Link(f"Connecting as {self._role}"))
+        self._desk.show(LinkState(f"Connecting as {self._role}"))
 
     def serve(self, serve: Callable[[Event, Callable[[str], object]], None]) -> None:
         """Show the game until the person leaves.
@@ -82,7 +82,7 @@ class _Player(Human):
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Ask for a fleet: somebody has come to play."""
-        self._desk.show(Link(""))
+        self._desk.show(LinkState(""))
         with _ending_the_thread():
             return super().place_fleet(rules)
 
@@ -97,4 +97,4 @@ class _Player(Human):
         if result.defeated and self._view is not None:
             places = {name: 1 + (name in result.defeated) for name in self._view.players}
             winner = next(name for name, place in places.items() if place == 1)
-            self._desk.show(Over(self._view.game, winner, places, again=self._leads))
+            self._desk.show(GameOver(self._view.game, winner, places, again=self._leads))

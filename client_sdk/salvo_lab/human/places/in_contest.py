@@ -22,17 +22,17 @@ from salvo.rules import Fleet, Placement
 from salvo.view import Shot, View
 from salvo.wire.seal import fingerprint
 from salvo_lab.human.channel import (
-    Answer,
     Channel,
     Clock,
-    FleetAsked,
+    DeskAnswer,
+    FiredSalvo,
+    GameOver,
     Line,
-    Link,
+    LinkState,
     Notice,
-    Over,
+    PlaceFleet,
     Revealed,
     RulesTold,
-    Salvo,
     Seen,
     TakeBack,
     Taunt,
@@ -125,7 +125,7 @@ class Person:
         match event:
             case e.FleetWanted(rules, game):
                 self._fleet_wanted, self._struck = True, 0
-                self._desk.show(FleetAsked(rules, self._session.name, game, self._random, self._team.is_awaited))
+                self._desk.show(PlaceFleet(rules, self._session.name, game, self._random, self._team.is_awaited))
             case e.GameTakenUp(game):
                 self._struck = len(self._session.view.incoming) if self._session.view is not None else 0
                 self._notify(f"back in game {game}")
@@ -208,7 +208,7 @@ class Person:
         places = {name: stats.place for name, stats in sorted(ended.stats.items(), key=lambda pair: pair[1].place)}
         view = self._session.view
         self._desk.show(
-            Over(ended.game, ended.winner, places, dict(view.revealed) if view else {}, aborted=ended.aborted)
+            GameOver(ended.game, ended.winner, places, dict(view.revealed) if view else {}, aborted=ended.aborted)
         )
         if ended.missed:
             return
@@ -224,7 +224,7 @@ class Person:
             trouble = "connection lost" if self._was_connected else f"connecting to {self._seat.connection.url}"
         if trouble != self._trouble:
             self._trouble = trouble
-            self._desk.show(Link(trouble))
+            self._desk.show(LinkState(trouble))
         view = self._session.view
         if view is None:
             return
@@ -235,7 +235,7 @@ class Person:
 
     # --- from the person to the table
 
-    def take(self, answer: Answer) -> None:
+    def take(self, answer: DeskAnswer) -> None:
         view = self._session.view
         match answer:
             case Fleet():
@@ -247,7 +247,7 @@ class Person:
             case TakeBack():
                 if self._session.state is State.LOBBY:
                     self._session.leave()  # a complete fleet is final: it asks for a new place
-            case Salvo(game, turn, shots):
+            case FiredSalvo(game, turn, shots):
                 if view is None or (view.game, view.turn) != (game, turn) or not view.shots:
                     self._notify(f"too late for turn {turn}")
                 elif shots:

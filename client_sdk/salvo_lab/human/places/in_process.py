@@ -10,7 +10,7 @@ from salvo.messages import SalvoResolved
 from salvo.rules import Fleet, RuleBook
 from salvo.view import View
 from salvo_lab.arena import Outcome
-from salvo_lab.human.channel import Again, Channel, FleetAsked, Notice, Over, Salvo, Seen
+from salvo_lab.human.channel import Again, Channel, FiredSalvo, GameOver, Notice, PlaceFleet, Seen
 from salvo_lab.human.snapshot import Snapshot, result_words
 
 
@@ -30,7 +30,7 @@ class Human(Bot):
 
     def place_fleet(self, rules: RuleBook) -> Fleet:
         """Ask for a fleet."""
-        self._desk.show(FleetAsked(rules, self.name, self._game, Random(self.random.random())))
+        self._desk.show(PlaceFleet(rules, self.name, self._game, Random(self.random.random())))
         return self._desk.wait(Fleet)
 
     def choose_salvo(self, view: View) -> Answer:
@@ -38,7 +38,7 @@ class Human(Bot):
         self._view = view
         self._show_results()
         self._desk.show(Seen(Snapshot.of(view)))
-        return self._desk.wait(Salvo).shots
+        return self._desk.wait(FiredSalvo).shots
 
     def on_result(self, result: SalvoResolved) -> None:
         """Show the result of a salvo, and with the first one what happened before the player's first turn."""
@@ -88,7 +88,9 @@ def play_here(
             outcome = play_one(number)
             outcomes.append(outcome)
             command, page = replayed_by(outcome)
-            desk.show(Over(number, outcome.winner, outcome.places, outcome.fleets, again, command=command, page=page))
+            desk.show(
+                GameOver(number, outcome.winner, outcome.places, outcome.fleets, again, command=command, page=page)
+            )
             desk.wait(Again)
             number += 1
 

@@ -12,7 +12,7 @@ from salvo.errors import SalvoError
 from salvo_lab.human import HUMAN
 from salvo_lab.human.channel import Channel, game_thread
 from salvo_lab.human.desk_log import log_at
-from salvo_lab.human.terminal.screen import Table
+from salvo_lab.human.terminal.screen import TableScreen
 
 
 def check_terminal() -> None:
@@ -37,7 +37,7 @@ def sit_down(desk: Channel, play: Callable[[], None]) -> None:
         KeyboardInterrupt: the person pressed Ctrl-C, or a signal or the end of the terminal has ended it.
         Exception: whatever the game raised.
     """
-    table = Table(desk)
+    table = TableScreen(desk)
     with log_at(desk), _lasting_screen(), game_thread(desk, play) as game:
         game.start()
         left = table.run()

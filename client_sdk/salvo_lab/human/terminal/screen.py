@@ -41,7 +41,7 @@ _LEAST_BOARD: Final = 36
 _AROUND_BOARD: Final = 6
 
 
-class Table(App[str]):
+class TableScreen(App[str]):
     """Where a person plays.
 
     What it returns is ``interrupted`` after Ctrl-C, ``ended`` after SIGTERM and when the terminal was closed, else how

@@ -22,6 +22,7 @@ from salvo.system.user_folders import private_folder
 from salvo_game.journal_interface import (
     MAX_RECENT,
     Batch,
+    BurnedMessage,
     EveningChanged,
     GameClosed,
     GameConcluded,
@@ -30,11 +31,10 @@ from salvo_game.journal_interface import (
     Holding,
     Journal,
     JournalError,
+    JournalProgress,
     JournalReader,
     JournalUnavailable,
     KeyLearned,
-    Progress,
-    Proof,
     Record,
     Result,
     ResultAnnulled,
@@ -319,7 +319,7 @@ class DatabaseJournal(Journal):
         for record in batch:
             records[type(record)].append(record)
         # First, for it keeps the row until the commit: the next owner's new epoch waits for that.
-        come = next((record for record in batch if isinstance(record, Progress)), Progress())
+        come = next((record for record in batch if isinstance(record, JournalProgress)), JournalProgress())
         relied_on = None if self._power_safe else self._present
         if self._execute(_UPDATE_PROGRESS, (*come, relied_on, self.epoch)).rowcount != 1:
             raise _taken_over(self.name)
@@ -371,7 +371,7 @@ class DatabaseJournal(Journal):
                 last_step=self._find_last_step(),
                 sent_through=sent_through,
                 ended=ended,
-                burned=reversed([Proof(*row) for row in read(_RECENT)]),
+                burned=reversed([BurnedMessage(*row) for row in read(_RECENT)]),
                 former=[game._replace(next_game=_next(self._connection, game.opened)) for game in before],
                 behind=why_behind(relied_on, self._present, ended=ended),
                 evening=evening,
@@ -393,7 +393,7 @@ class DatabaseJournal(Journal):
         for first in range(0, len(opened), _GAMES_A_QUERY):
             ids = [game.id for game in opened[first : first + _GAMES_A_QUERY]]
             for row in self._connection.execute(sql.select(steps).where(steps.c.game.in_(ids)).order_by(steps.c.id)):
-                proof = None if row.nonce is None else Proof(row.nonce, row.message)
+                proof = None if row.nonce is None else BurnedMessage(row.nonce, row.message)
                 taken[row.game].append(StepTaken(row.id, row.game, row.at, row.input, row.check, proof))
             for game, team in self._teams(ids):
                 sealed[game].append(team)
