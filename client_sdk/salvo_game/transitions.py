@@ -181,9 +181,10 @@ def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
     raise _wrong_state(do, _accepting(_BY_HOST[do]), state)
 
 
-def _announcing(
-    step: Callable[[Any, Hosted, int], tuple[Announcements, TableState]],
-) -> Callable[[Any, Hosted, int], tuple[Announcements, TableState]]:
+_HostStep = Callable[[Any, Hosted, int], tuple[Announcements, TableState]]
+
+
+def _announcing(step: _HostStep) -> _HostStep:
     """Return a step of a host that everybody is told of before anything follows from it (SALVO-HOST-2)."""
 
     def announced_step(state: TableState, by: Hosted, now: int) -> tuple[Announcements, TableState]:
@@ -208,114 +209,175 @@ def _check_host(command: m.HostCommand, state: TableState) -> None:
 
 # --- the table ----------------------------------------------------------------------------------------------------
 
-_WAITS = TransitionTarget(Lobby)  # until the last fleet is complete
-_COMPLETE = TransitionTarget(Turn, "the operator's number of fleets is complete", "SALVO-JOIN-6")
-_IN_TIME = TransitionTarget(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5")
-_TOO_FEW = TransitionTarget(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5")
-_BEGINS = TransitionTarget(Turn)  # after a pause
-_SKIPPED = (TransitionTarget(Pause), TransitionTarget(Over))  # a host has ended the next turn before it began
-_NEXT = TransitionTarget(Turn, "a turn ends, two or more players left", "SALVO-TURN-3")
-_WON = TransitionTarget(Over, "one player left", "SALVO-END-1")
-_FORGOTTEN = TransitionTarget(Lobby, "time of the result ends", "SALVO-END-4")
-_STARTED = TransitionTarget(Turn, "the host starts the game, two or more fleets complete", "SALVO-HOST-3")
-_ABORTED = TransitionTarget(Over, "the host aborts the game", "SALVO-HOST-5")
-_TURN_ENDS = (_NEXT, _NEXT._replace(state=Pause), _WON)
 
-_PLACING = ("fleet_final", "off_grid", "overlap", "too_close", "rate_limited")
-_AIMING = ("unknown_target", "off_grid", "own_board", "shot_before", "stale_context")
-_OUT_OF_TURN = ("not_your_turn", "too_many_shots")
-_OUT_OF_TIME = ("turn_timeout", "bank_empty")
+def _by_host(
+    step: _HostStep,
+    sentence: str,
+    *codes: str,
+    targets: tuple[TransitionTarget, ...] = (),
+    answer: Answer = Answer.ACCEPTED,
+) -> Transition:
+    """Return a host's transition; each may have been signed for another game."""
+    return Transition(_announcing(step), answer, sentence, (*codes, "stale_context"), targets)
 
-_OK, _NO, _IGNORED = Answer.ACCEPTED, Answer.REFUSED, Answer.IGNORED
 
-_STATE = Transition(_refuse, _NO, "SALVO-GAME-6", ("wrong_state",))
-_TAKEN = Transition(_refuse_name, _NO, "SALVO-JOIN-8", ("name_taken",))
-_RECAP = Transition(_recap, Answer.RECAP, "SALVO-JOIN-7")
-_NOISE = Transition(_answer, Answer.OWN_CODE, "SALVO-ERR-3")
-_UNLISTED = Transition(_ignore, _IGNORED, "SALVO-ERR-8")
-
-_ADMIT = Transition(Lobby.admit, _OK, "SALVO-JOIN-9", ("table_full", "not_invited", "removed"))
-_LEAVE = Transition(Lobby.leave, _OK, "SALVO-JOIN-15", ("stale_context",))
-_STRIKE = Transition(Lobby.strike_off, _OK, "SALVO-ACCESS-8")
-_STAYS = Transition(_ignore, _IGNORED, "SALVO-ACCESS-8")
-_PLACE = Transition(Lobby.place, _OK, "SALVO-PLACE-7", _PLACING, (_WAITS, _COMPLETE))
-
-_FIRE = Transition(Turn.fire, _OK, "SALVO-FIRE-6", (*_OUT_OF_TURN, *_AIMING), _TURN_ENDS)
-_EARLY = Transition(Pause.fire, _NO, "SALVO-PACE-2", _OUT_OF_TURN)
-_VOID = Transition(_fire_after_the_end, _IGNORED, "SALVO-FIRE-12", ("wrong_state",))
-_SKIP = Transition(Turn.skip, _OK, "SALVO-BOOK-7", ("not_your_turn", "stale_context"), _TURN_ENDS)
-_REPEATED = Transition(_ignore, _IGNORED, "SALVO-FIRE-13")
-_NO_SKIP = Transition(Pause.skip, _NO, "SALVO-PACE-2", ("not_your_turn",))
-
-_START = Transition(Lobby.end_placement_time, _OK, "SALVO-JOIN-5", ("placement_timeout",), (_IN_TIME, _TOO_FEW))
-_RUN_OUT = Transition(Turn.run_out, _OK, "SALVO-TURN-5", _OUT_OF_TIME, _TURN_ENDS)
-_GO_ON = Transition(Pause.end, _OK, "SALVO-PACE-1", ("turn_timeout",), (_BEGINS, *_SKIPPED))
-_REOPEN = Transition(_reopen, _OK, "SALVO-END-4", (), (_FORGOTTEN,))
-
-_AGAIN = Transition(lambda state, *given: state.resume(*given), _OK, "SALVO-BACK-2")
-_PAUSE_AGAIN = Transition(Pause.resume, _OK, "SALVO-PACE-5")
-_NO_MATTER = Transition(_ignore, _IGNORED, "SALVO-BACK-2")
-_COUNT = Transition(Turn.count_from, _OK, "SALVO-TIME-2")
-_NO_BANK = Transition(_ignore, _IGNORED, "SALVO-TIME-2")
-
-_STALE = "stale_context"
-_H_START = Transition(_announcing(Lobby.start), _OK, "SALVO-HOST-3", ("too_few_fleets", _STALE), (_STARTED,))
-_H_SKIP = Transition(_announcing(Turn.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,), _TURN_ENDS)
-_H_SKIP_NEXT = Transition(_announcing(Pause.skip_by_host), _OK, "SALVO-HOST-3", (_STALE,))
-_H_PAUSE = Transition(
-    _announcing(lambda state, *given: state.pause(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE)
+_TURN_ENDS = (
+    TransitionTarget(Turn, "a turn ends, two or more players left", "SALVO-TURN-3"),
+    TransitionTarget(Pause, "a turn ends, two or more players left", "SALVO-TURN-3"),
+    TransitionTarget(Over, "one player left", "SALVO-END-1"),
 )
-_H_RESUME = Transition(
-    _announcing(lambda state, *given: state.resume_paused(*given)), _OK, "SALVO-HOST-4", ("not_paused", _STALE)
-)
-_H_LOBBY_RESUME = _H_RESUME._replace(targets=(_WAITS, _BEGINS))
-_H_PAUSE_RESUME = _H_RESUME._replace(targets=(_BEGINS, *_SKIPPED))
-_H_EXTEND = Transition(
-    _announcing(lambda state, *given: state.extend(*given)), _OK, "SALVO-HOST-4", ("clock_stopped", _STALE)
-)
-_H_ABORT = Transition(_announcing(InGame.abort), _OK, "SALVO-HOST-5", (_STALE,), (_ABORTED,))
-_H_REMOVE = Transition(
-    _announcing(lambda state, *given: state.remove(*given)), _OK, "SALVO-HOST-6", ("unknown_target", _STALE)
-)
-_H_TURN_REMOVE = _H_REMOVE._replace(targets=_TURN_ENDS)
-_H_NEXT = Transition(_announcing(_reopen_by_host), _OK, "SALVO-HOST-7", (_STALE,), (TransitionTarget(Lobby),))
-_H_SPEAK = Transition(_announcing(_ignore), _OK, "SALVO-HOST-7", (_STALE,))
-_H_ANNUL = Transition(_announcing(_annul), _OK, "SALVO-STAND-4", (_STALE,))
-_H_LATER = Transition(_announcing(_annul_later), _NO, "SALVO-STAND-4", ("wrong_state", _STALE))
-_H_STATE = Transition(_announcing(_refuse_host), _NO, "SALVO-HOST-2", ("wrong_state", _STALE))
+#: A host may have ended the next turn before it began.
+_PAUSE_ENDS = (TransitionTarget(Turn), TransitionTarget(Pause), TransitionTarget(Over))
 
-# fmt: off
-_TRANSITIONS: dict[Event, tuple[Transition, Transition, Transition, Transition]] = {
-    #                  lobby         turn         pause         over
-    Event.NEW:        (_ADMIT,       _STATE,      _STATE,       _STATE),
-    Event.BACK:       (_RECAP,       _RECAP,      _RECAP,       _RECAP),
-    Event.TAKEN:      (_TAKEN,       _TAKEN,      _TAKEN,       _TAKEN),
-    Event.LEAVE:      (_LEAVE,       _STATE,      _STATE,       _STATE),
-    Event.STRUCK_OFF: (_STRIKE,      _STAYS,      _STAYS,       _STAYS),
-    Event.PLACE:      (_PLACE,       _STATE,      _STATE,       _STATE),
-    Event.FIRE:       (_STATE,       _FIRE,       _EARLY,       _VOID),
-    Event.SKIP:       (_STATE,       _SKIP,       _NO_SKIP,     _STATE),
-    Event.REPEATED:   (_STATE,       _REPEATED,   _REPEATED,    _REPEATED),
-    Event.UNREADABLE: (_NOISE,       _NOISE,      _NOISE,       _NOISE),
-    Event.UNLISTED:   (_UNLISTED,    _UNLISTED,   _UNLISTED,    _UNLISTED),
-    Event.DEADLINE:   (_START,       _RUN_OUT,    _GO_ON,       _REOPEN),
-    Event.RESUMED:    (_AGAIN,       _AGAIN,      _PAUSE_AGAIN, _NO_MATTER),
-    Event.DELIVERED:  (_NO_BANK,     _COUNT,      _NO_BANK,     _NO_BANK),
-    Event.HOST_START:  (_H_START,        _H_STATE,       _H_STATE,        _H_STATE),
-    Event.HOST_SKIP:   (_H_STATE,        _H_SKIP,        _H_SKIP_NEXT,    _H_STATE),
-    Event.HOST_PAUSE:  (_H_PAUSE,        _H_PAUSE,       _H_PAUSE,        _H_PAUSE),
-    Event.HOST_RESUME: (_H_LOBBY_RESUME, _H_RESUME,      _H_PAUSE_RESUME, _H_RESUME),
-    Event.HOST_EXTEND: (_H_EXTEND,       _H_EXTEND,      _H_EXTEND,       _H_EXTEND),
-    Event.HOST_ABORT:  (_H_STATE,        _H_ABORT,       _H_ABORT,        _H_STATE),
-    Event.HOST_REMOVE: (_H_REMOVE,       _H_TURN_REMOVE, _H_REMOVE,       _H_STATE),
-    Event.HOST_NEXT:   (_H_NEXT,         _H_STATE,       _H_STATE,        _H_NEXT),
-    Event.HOST_ANNUL:  (_H_ANNUL,        _H_ANNUL,       _H_ANNUL,        _H_LATER),
-    Event.HOST_SPEAK:  (_H_SPEAK,        _H_SPEAK,       _H_SPEAK,        _H_SPEAK),
+_WRONG_STATE = Transition(_refuse, Answer.REFUSED, "SALVO-GAME-6", ("wrong_state",))
+_NOT_NOW = _by_host(_refuse_host, "SALVO-HOST-2", "wrong_state", answer=Answer.REFUSED)
+
+#: By event, then by the states that have the transition.
+_TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
+    Event.NEW: {
+        (Lobby,): Transition(Lobby.admit, Answer.ACCEPTED, "SALVO-JOIN-9", ("table_full", "not_invited", "removed")),
+        (Turn, Pause, Over): _WRONG_STATE,
+    },
+    Event.BACK: {STATES: Transition(_recap, Answer.RECAP, "SALVO-JOIN-7")},
+    Event.TAKEN: {STATES: Transition(_refuse_name, Answer.REFUSED, "SALVO-JOIN-8", ("name_taken",))},
+    Event.LEAVE: {
+        (Lobby,): Transition(Lobby.leave, Answer.ACCEPTED, "SALVO-JOIN-15", ("stale_context",)),
+        (Turn, Pause, Over): _WRONG_STATE,
+    },
+    Event.STRUCK_OFF: {
+        (Lobby,): Transition(Lobby.strike_off, Answer.ACCEPTED, "SALVO-ACCESS-8"),
+        (Turn, Pause, Over): Transition(_ignore, Answer.IGNORED, "SALVO-ACCESS-8"),
+    },
+    Event.PLACE: {
+        (Lobby,): Transition(
+            Lobby.place,
+            Answer.ACCEPTED,
+            "SALVO-PLACE-7",
+            ("fleet_final", "off_grid", "overlap", "too_close", "rate_limited"),
+            (
+                TransitionTarget(Lobby),
+                TransitionTarget(Turn, "the operator's number of fleets is complete", "SALVO-JOIN-6"),
+            ),
+        ),
+        (Turn, Pause, Over): _WRONG_STATE,
+    },
+    Event.FIRE: {
+        (Lobby,): _WRONG_STATE,
+        (Turn,): Transition(
+            Turn.fire,
+            Answer.ACCEPTED,
+            "SALVO-FIRE-6",
+            (
+                "not_your_turn",
+                "too_many_shots",
+                "unknown_target",
+                "off_grid",
+                "own_board",
+                "shot_before",
+                "stale_context",
+            ),
+            _TURN_ENDS,
+        ),
+        (Pause,): Transition(Pause.fire, Answer.REFUSED, "SALVO-PACE-2", ("not_your_turn", "too_many_shots")),
+        (Over,): Transition(_fire_after_the_end, Answer.IGNORED, "SALVO-FIRE-12", ("wrong_state",)),
+    },
+    Event.SKIP: {
+        (Lobby, Over): _WRONG_STATE,
+        (Turn,): Transition(Turn.skip, Answer.ACCEPTED, "SALVO-BOOK-7", ("not_your_turn", "stale_context"), _TURN_ENDS),
+        (Pause,): Transition(Pause.skip, Answer.REFUSED, "SALVO-PACE-2", ("not_your_turn",)),
+    },
+    Event.REPEATED: {
+        (Lobby,): _WRONG_STATE,
+        (Turn, Pause, Over): Transition(_ignore, Answer.IGNORED, "SALVO-FIRE-13"),
+    },
+    Event.UNREADABLE: {STATES: Transition(_answer, Answer.OWN_CODE, "SALVO-ERR-3")},
+    Event.UNLISTED: {STATES: Transition(_ignore, Answer.IGNORED, "SALVO-ERR-8")},
+    Event.DEADLINE: {
+        (Lobby,): Transition(
+            Lobby.end_placement_time,
+            Answer.ACCEPTED,
+            "SALVO-JOIN-5",
+            ("placement_timeout",),
+            (
+                TransitionTarget(Turn, "placement time ends, two or more fleets complete", "SALVO-JOIN-5"),
+                TransitionTarget(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5"),
+            ),
+        ),
+        (Turn,): Transition(Turn.run_out, Answer.ACCEPTED, "SALVO-TURN-5", ("turn_timeout", "bank_empty"), _TURN_ENDS),
+        (Pause,): Transition(Pause.end, Answer.ACCEPTED, "SALVO-PACE-1", ("turn_timeout",), _PAUSE_ENDS),
+        (Over,): Transition(
+            _reopen,
+            Answer.ACCEPTED,
+            "SALVO-END-4",
+            targets=(TransitionTarget(Lobby, "time of the result ends", "SALVO-END-4"),),
+        ),
+    },
+    Event.RESUMED: {
+        (Lobby,): Transition(Lobby.resume, Answer.ACCEPTED, "SALVO-BACK-2"),
+        (Turn,): Transition(Turn.resume, Answer.ACCEPTED, "SALVO-BACK-2"),
+        (Pause,): Transition(Pause.resume, Answer.ACCEPTED, "SALVO-PACE-5"),
+        (Over,): Transition(_ignore, Answer.IGNORED, "SALVO-BACK-2"),
+    },
+    Event.DELIVERED: {
+        (Turn,): Transition(Turn.count_from, Answer.ACCEPTED, "SALVO-TIME-2"),
+        (Lobby, Pause, Over): Transition(_ignore, Answer.IGNORED, "SALVO-TIME-2"),
+    },
+    Event.HOST_START: {
+        (Lobby,): _by_host(
+            Lobby.start,
+            "SALVO-HOST-3",
+            "too_few_fleets",
+            targets=(TransitionTarget(Turn, "the host starts the game, two or more fleets complete", "SALVO-HOST-3"),),
+        ),
+        (Turn, Pause, Over): _NOT_NOW,
+    },
+    Event.HOST_SKIP: {
+        (Turn,): _by_host(Turn.skip_by_host, "SALVO-HOST-3", targets=_TURN_ENDS),
+        (Pause,): _by_host(Pause.skip_by_host, "SALVO-HOST-3"),
+        (Lobby, Over): _NOT_NOW,
+    },
+    Event.HOST_PAUSE: {
+        STATES: _by_host(lambda state, *given: state.pause(*given), "SALVO-HOST-4", "clock_stopped"),
+    },
+    Event.HOST_RESUME: {
+        (Lobby,): _by_host(
+            Lobby.resume_paused, "SALVO-HOST-4", "not_paused", targets=(TransitionTarget(Lobby), TransitionTarget(Turn))
+        ),
+        (Turn,): _by_host(Turn.resume_paused, "SALVO-HOST-4", "not_paused"),
+        (Pause,): _by_host(Pause.resume_paused, "SALVO-HOST-4", "not_paused", targets=_PAUSE_ENDS),
+        (Over,): _by_host(Over.resume_paused, "SALVO-HOST-4", "not_paused"),
+    },
+    Event.HOST_EXTEND: {
+        STATES: _by_host(lambda state, *given: state.extend(*given), "SALVO-HOST-4", "clock_stopped"),
+    },
+    Event.HOST_ABORT: {
+        (Turn, Pause): _by_host(
+            InGame.abort,
+            "SALVO-HOST-5",
+            targets=(TransitionTarget(Over, "the host aborts the game", "SALVO-HOST-5"),),
+        ),
+        (Lobby, Over): _NOT_NOW,
+    },
+    Event.HOST_REMOVE: {
+        (Lobby,): _by_host(Lobby.remove, "SALVO-HOST-6", "unknown_target"),
+        (Turn,): _by_host(Turn.remove, "SALVO-HOST-6", "unknown_target", targets=_TURN_ENDS),
+        (Pause,): _by_host(Pause.remove, "SALVO-HOST-6", "unknown_target"),
+        (Over,): _NOT_NOW,
+    },
+    Event.HOST_NEXT: {
+        (Lobby, Over): _by_host(_reopen_by_host, "SALVO-HOST-7", targets=(TransitionTarget(Lobby),)),
+        (Turn, Pause): _NOT_NOW,
+    },
+    Event.HOST_ANNUL: {
+        (Lobby, Turn, Pause): _by_host(_annul, "SALVO-STAND-4"),
+        (Over,): _by_host(_annul_later, "SALVO-STAND-4", "wrong_state", answer=Answer.REFUSED),
+    },
+    Event.HOST_SPEAK: {STATES: _by_host(_ignore, "SALVO-HOST-7")},
 }
-# fmt: on
 
 TABLE: dict[type[TableState], dict[Event, Transition]] = {
-    state: {event: rows[column] for event, rows in _TRANSITIONS.items()} for column, state in enumerate(STATES)
+    state: {event: row[states] for event, row in _TRANSITIONS.items() for states in row if state in states}
+    for state in STATES
 }
 
 _PLAIN = (m.Leave, m.StruckOff, m.PlaceShip, m.Fire, m.Skip, m.Unreadable, m.Resumed, m.TurnDelivered)

@@ -3,7 +3,7 @@
     python tests/mutants/run.py --draw 300 --seed 2026           300 errors drawn from all parts
     python tests/mutants/run.py engine witness --draw 60         from some parts; their names stand in nearest.py
     python tests/mutants/run.py --again before.json              those of an earlier report by --json
-    python tests/mutants/run.py --transitions salvo_game/transitions.py:TABLE   the lines of a table
+    python tests/mutants/run.py --transitions salvo_game/transitions.py:_TRANSITIONS   the lines of a table
 
 Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. The same seed draws the
 same errors from the same code. Those that live are listed as they are found, and again at the end. What no test can
