@@ -26,6 +26,7 @@ class Case(NamedTuple):
         rule: what a right client does then.
         cure: what to do if the client does not.
         claim: the capability that the case is about, if not every client has it.
+        unused: why the case does not apply to a client that never comes to it; empty where every client has to.
     """
 
     name: str
@@ -35,6 +36,23 @@ class Case(NamedTuple):
     rule: str
     cure: str
     claim: str = ""
+    unused: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        requirements: str,
+        does: str,
+        rule: str,
+        cure: str,
+        *,
+        grade: Grade = Grade.MUST,
+        unused: str = "",
+    ) -> Case:
+        """Return a case; its requirements are given in one text, such as ``JOIN-3 SEAL-2``."""
+        named = tuple(f"SALVO-{requirement}" for requirement in requirements.split())
+        return cls(name, grade, named, does, rule, cure, unused=unused)
 
 
 class CaseVerdict(StrEnum):

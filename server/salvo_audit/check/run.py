@@ -8,15 +8,12 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
-from salvo_audit.check import scenarios as _scenarios  # registers them
-from salvo_audit.check.catalog import CASES, UNUSED
+from salvo_audit.check.catalog import CASES
 from salvo_audit.check.results import CaseOutcome, CaseVerdict, Results
-from salvo_audit.check.scenario import SCENARIOS, Scenario, covering
+from salvo_audit.check.scenario import Scenario, covering
 from salvo_audit.check.stage import Stage, Subject, Unreached
 
 __all__ = ["MOST_AT_ONCE", "check", "check_again", "select"]
-
-assert _scenarios
 
 #: Clients that play at once: most of their time they wait.
 MOST_AT_ONCE: Final = max(4, 3 * (os.cpu_count() or 1))
@@ -125,12 +122,10 @@ def _not_claimed(claim: str) -> str:
 
 def _settle(results: Results, subject: Subject, chosen: Iterable[Scenario]) -> None:
     """Say of what was never tried why it does not apply, or was not reached."""
-    for name, why in UNUSED.items():
-        if not results.is_decided(name):
-            results.not_applicable(name, why)
     for name, case in CASES.items():
-        if case.claim and case.claim not in subject.claims and not results.is_decided(name):
+        if results.is_decided(name):
+            continue
+        if case.unused:
+            results.not_applicable(name, case.unused)
+        elif case.claim and case.claim not in subject.claims:
             results.not_applicable(name, _not_claimed(case.claim))
-
-
-assert {case for each in SCENARIOS for case in each.cases} <= CASES.keys()

@@ -1,11 +1,12 @@
-"""The list of scenarios: what each is there to decide, and how it registers."""
+"""The list of scenarios: the cases that each is there for, and how it registers."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from salvo_audit.check.results import Case
 from salvo_audit.check.stage import Stage
 
 #: What a scenario is: it plays on a stage.
@@ -17,11 +18,11 @@ class Scenario:
     """A game, or a part of one, that decides some cases.
 
     Attributes:
-        cases: those that it is there for; the ones that hold everywhere are judged in passing.
+        cases: those that it is there for, by name; :mod:`.in_passing` has the ones that hold everywhere.
     """
 
     name: str
-    cases: tuple[str, ...]
+    cases: Mapping[str, Case]
     play: Play
     team: str = "red"
     secret: str = "cockadoodledoo"
@@ -32,8 +33,10 @@ class Scenario:
 SCENARIOS: Final[list[Scenario]] = []
 
 
-def scenario(*cases: str, team: str = "red", secret: str = "cockadoodledoo", claim: str = "") -> Callable[[Play], Play]:
-    """Register a scenario.
+def scenario(
+    *cases: Case, team: str = "red", secret: str = "cockadoodledoo", claim: str = ""
+) -> Callable[[Play], Play]:
+    """Register a scenario with its cases, which are defined nowhere else.
 
     Args:
         claim: a capability without which it is not played; its cases do not apply then.
@@ -41,7 +44,8 @@ def scenario(*cases: str, team: str = "red", secret: str = "cockadoodledoo", cla
 
     def register(play: Play) -> Play:
         name = getattr(play, "__name__", "").replace("_", " ")
-        SCENARIOS.append(Scenario(name, cases, play, team, secret, claim))
+        claimed = {case.name: case._replace(claim=claim) for case in cases}
+        SCENARIOS.append(Scenario(name, claimed, play, team, secret, claim))
         return play
 
     return register
@@ -52,4 +56,4 @@ def covering(names: Collection[str]) -> list[Scenario]:
     special = {case for each in SCENARIOS for case in each.cases}
     if not special.issuperset(names):
         return list(SCENARIOS)
-    return [each for each in SCENARIOS if set(each.cases) & set(names)]
+    return [each for each in SCENARIOS if each.cases.keys() & set(names)]

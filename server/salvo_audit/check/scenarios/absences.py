@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from salvo.wire import topics
+from salvo_audit.check.results import Case, Grade
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.joining import play_on
 from salvo_audit.check.scenarios.turns import HARMLESS, judge_count
@@ -14,6 +15,15 @@ from salvo_server.brokers.embedded.packets import Reason
 
 #: How long a client that is back may take to subscribe again.
 _SUBSCRIBING_SECONDS: Final = 20.0
+_BACK_CURE: Final = (
+    "Connect again, after a second or two, subscribe again to everything, and take what is retained as the present: it "
+    "comes in any order."
+)
+
+
+def _back(name: str, when: str, rule: str, cure: str = "") -> Case:
+    cure = f"{_BACK_CURE} {cure}".rstrip()
+    return Case.of(name, "MQTT-3 BACK-4", f"is a broker that goes away and comes back {when}", rule, cure)
 
 
 async def _away(
@@ -45,7 +55,14 @@ async def _away(
     await stage.quiet()
 
 
-@scenario("back/before-asking")
+@scenario(
+    _back(
+        "back/before-asking",
+        "before the team is listed",
+        "the client comes back and asks",
+        "Ask until /players/list has the name: a request that was on its way is lost.",
+    ),
+)
 async def a_broker_away_before_asking(stage: Stage) -> None:
     stage.table.open()
     stage.table.add_rival("blue")
@@ -57,7 +74,19 @@ async def a_broker_away_before_asking(stage: Stage) -> None:
     await stage.placed("back/before-asking")
 
 
-@scenario("back/while-placing", "back/after-placing")
+@scenario(
+    _back(
+        "back/while-placing",
+        "after the team is listed",
+        "the client comes back, and its fleet is complete",
+        "Then place again each ship whose topic .../approved is not true: a placement that was on its way is lost.",
+    ),
+    _back(
+        "back/after-placing",
+        "when the fleet is complete",
+        "the client comes back and fires in its turn",
+    ),
+)
 async def a_broker_away_in_the_lobby(stage: Stage) -> None:
     await stage.join("blue")
     await _away(stage, "back/while-placing")
@@ -68,7 +97,30 @@ async def a_broker_away_in_the_lobby(stage: Stage) -> None:
     await stage.own_turn("back/after-placing")
 
 
-@scenario("back/in-rivals-turn", "back/in-own-turn", "back/session-lost", "back/subscribes-again")
+@scenario(
+    _back(
+        "back/in-rivals-turn",
+        "in a rival's turn",
+        "the client comes back and fires in its turn",
+    ),
+    _back(
+        "back/in-own-turn",
+        "in the client's turn",
+        "the client comes back, and fires in this turn or in its next one",
+    ),
+    _back(
+        "back/session-lost",
+        "in a rival's turn, without any session",
+        "the client subscribes again and fires in its turn",
+    ),
+    Case.of(
+        "back/subscribes-again",
+        "MQTT-3",
+        "is a broker that comes back without any session",
+        "the client subscribes again",
+        "Subscribe after every connection, not only after the first.",
+    ),
+)
 async def a_broker_away_in_a_game(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")
@@ -102,7 +154,15 @@ async def a_broker_away_in_a_game(stage: Stage) -> None:
     await stage.own_turn("back/in-own-turn")
 
 
-@scenario("back/when-over")
+@scenario(
+    Case.of(
+        "back/when-over",
+        "MQTT-3 END-4",
+        "is a broker that goes away when the game is over, and comes back with the next lobby",
+        "the client comes back and plays the next game, with all of its ships",
+        "Forget the last game when the state is lobby: what was cleared while you were away is not repeated.",
+    ),
+)
 async def a_broker_away_when_it_is_over(stage: Stage) -> None:
     await stage.game("blue")
     stage.table.sink("blue", stage.team, "carrier")
@@ -119,7 +179,17 @@ async def a_broker_away_when_it_is_over(stage: Stage) -> None:
     stage.judge("back/when-over", fired % 5 == 0, f"{fired} shots", expected="5 shots: all ships are afloat again")
 
 
-@scenario("back/refused-then-admitted", claim="returns")
+@scenario(
+    Case.of(
+        "back/refused-then-admitted",
+        "ACCESS-6 BACK-4",
+        "is a broker that refuses connections for a while when it comes back, as one does that is not ready",
+        "the client comes back",
+        "Try again after a refusal if you were admitted before, with growing pauses.",
+        grade=Grade.SHOULD,
+    ),
+    claim="returns",
+)
 async def a_broker_that_is_not_ready(stage: Stage) -> None:
     await stage.game("blue")
     await stage.delivered()
@@ -136,7 +206,17 @@ async def a_broker_that_is_not_ready(stage: Stage) -> None:
     )
 
 
-@scenario("mqtt/takeover-no-war")
+@scenario(
+    Case.of(
+        "mqtt/takeover-no-war",
+        "ACCESS-4",
+        "ends the client's connection again and again, as a second program with the same user would",
+        "the client waits before it connects again, a second on average",
+        "Wait before you connect again, a second at first and longer after each connection that ends at once; set that "
+        "in your library, if it connects again by itself. Two programs of one team else push each other out all day.",
+        grade=Grade.SHOULD,
+    ),
+)
 async def another_program_of_the_team(stage: Stage) -> None:
     await stage.game("blue")
     await stage.delivered()
@@ -154,7 +234,29 @@ async def another_program_of_the_team(stage: Stage) -> None:
     stage.judge("mqtt/takeover-no-war", fine, f"{len(times)} connections in {seconds:.1f} s")
 
 
-@scenario("back/server-in-lobby", "back/server-in-game", "back/paused")
+@scenario(
+    Case.of(
+        "back/server-in-lobby",
+        "BACK-4 MQTT-5",
+        "announces that the server is offline, in the lobby, and then online",
+        "the client's fleet is complete, and it fires in its turn",
+        "While /game/server is offline nothing is answered; continue when it is online.",
+    ),
+    Case.of(
+        "back/server-in-game",
+        "BACK-2 BACK-4",
+        "announces that the server is offline in a game, then online, and repeats the turn with a new deadline",
+        "the client fires in its turn, and not twice",
+        "A turn is known by its game and number; its time begins again.",
+    ),
+    Case.of(
+        "back/paused",
+        "BACK-3",
+        "announces that the server is paused, because its disk is full, and then online",
+        "the client plays on",
+        "`paused` is as `offline`: wait.",
+    ),
+)
 async def a_server_away(stage: Stage) -> None:
     table = stage.table
     stage.answers.places = False
@@ -209,7 +311,15 @@ def _orders(*order: str) -> None:
         table.end_turn()
 
     play.__name__ = f"a_restart_with_{name.replace('-', '_')}"
-    scenario(case)(play)
+    scenario(
+        Case.of(
+            case,
+            "MQTT-3 JOIN-7",
+            f"lets a client that was started again in its turn receive what is retained in the order {name}",
+            "the client fires in this turn",
+            "Act when you know state, list and current, whichever of them came last.",
+        )
+    )(play)
 
 
 def _in_a_game(stage: Stage, lost: Sequence[str] = ()) -> None:
@@ -236,7 +346,15 @@ for _order in (
     _orders(*_order)
 
 
-@scenario("back/restart-with-losses")
+@scenario(
+    Case.of(
+        "back/restart-with-losses",
+        "FIRE-3 JOIN-7",
+        "starts the client again in a game in which it has lost two ships",
+        "the salvo has three shots",
+        "What has sunk is retained: apply it before you count.",
+    ),
+)
 async def a_restart_with_losses(stage: Stage) -> None:
     table = stage.table
     _in_a_game(stage, ("carrier", "patrolboat"))
@@ -249,7 +367,15 @@ async def a_restart_with_losses(stage: Stage) -> None:
     judge_count(stage, "back/restart-with-losses", 0, 3)
 
 
-@scenario("back/restart-in-lobby")
+@scenario(
+    Case.of(
+        "back/restart-in-lobby",
+        "JOIN-7 PLACE-7",
+        "starts the client again after its fleet was approved, and begins the game",
+        "the client fires in its turn",
+        "The server has your fleet: a ship that you place again is refused, which does no harm.",
+    ),
+)
 async def a_restart_in_the_lobby(stage: Stage) -> None:
     await stage.join("blue")
     await stage.placed()
@@ -264,7 +390,15 @@ async def a_restart_in_the_lobby(stage: Stage) -> None:
     await stage.own_turn("back/restart-in-lobby")
 
 
-@scenario("back/restart-with-old-winner")
+@scenario(
+    Case.of(
+        "back/restart-with-old-winner",
+        "END-4 MQTT-3",
+        "starts the client when the last game of others is over, with all that is retained of it, and opens a lobby",
+        "the client asks and places a whole fleet",
+        "What is retained of a game that you did not play is not yours.",
+    ),
+)
 async def an_old_game_of_others(stage: Stage) -> None:
     table = stage.table
     table.add_rival("blue")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from salvo_audit.check.results import Case
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.joining import play_on
 from salvo_audit.check.scenarios.turns import HARMLESS
@@ -20,7 +21,23 @@ def _fell(stage: Stage) -> bool:
     return stage.program is not None and bool(stage.program.code)
 
 
-@scenario("end/next-game", "read/cleared")
+@scenario(
+    Case.of(
+        "end/next-game",
+        "END-4",
+        "opens the next lobby after a game in which the client has lost ships (a client that has ended is started "
+        "again)",
+        "the client asks, places a whole fleet and fires five shots",
+        "Forget sunk ships, defeated players and your fleet when their topics are cleared.",
+    ),
+    Case.of(
+        "read/cleared",
+        "END-4",
+        "clears the game with empty messages, and opens the next lobby",
+        "nothing fails",
+        "An empty payload clears the value: it is neither JSON nor a name.",
+    ),
+)
 async def three_games(stage: Stage) -> None:
     await _lose(stage, "blue")
     for number in range(2):
@@ -46,17 +63,41 @@ async def _ends(stage: Stage, case: str, *winners: str) -> None:
         await play_on(stage, case)
 
 
-@scenario("read/tie")
+@scenario(
+    Case.of(
+        "read/tie",
+        "BOOK-8",
+        "ends the game with a tie: /game/winner is an array of names",
+        "nothing fails",
+        "A winner that begins with [ is JSON: the names of those who share the first place.",
+    ),
+)
 async def a_tie(stage: Stage) -> None:
     await _ends(stage, "read/tie", "blue", stage.team)
 
 
-@scenario("read/aborted")
+@scenario(
+    Case.of(
+        "read/aborted",
+        "HOST-5",
+        "ends the game without a winner: /game/winner is []",
+        "nothing fails",
+        "[] is a winner, too: a host has aborted the game.",
+    ),
+)
 async def a_game_without_a_winner(stage: Stage) -> None:
     await _ends(stage, "read/aborted")
 
 
-@scenario("end/defeated")
+@scenario(
+    Case.of(
+        "end/defeated",
+        "TURN-3 END-1",
+        "defeats the client while two rivals play on",
+        "the client is silent until the next lobby",
+        "A player without ships has no turns.",
+    ),
+)
 async def a_defeat(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue", "green")

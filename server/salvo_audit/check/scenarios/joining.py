@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from salvo.wire import topics
+from salvo_audit.check.results import Case, Grade
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.turns import HARMLESS
 from salvo_audit.check.stage import Stage
@@ -21,7 +22,16 @@ async def play_on(stage: Stage, case: str) -> None:
     await stage.own_turn(case)
 
 
-@scenario("join/repeats")
+@scenario(
+    Case.of(
+        "join/repeats",
+        "JOIN-16",
+        "loses the first two requests",
+        "the client asks again, every 3 to 8 seconds",
+        "Repeat the request until /players/list has the name: a full broker loses even what it has acknowledged.",
+        grade=Grade.SHOULD,
+    ),
+)
 async def a_request_that_is_lost(stage: Stage) -> None:
     stage.answers.takes_requests = False
     stage.table.open()
@@ -40,7 +50,15 @@ async def a_request_that_is_lost(stage: Stage) -> None:
     await stage.placed()
 
 
-@scenario("join/in-lobby-only")
+@scenario(
+    Case.of(
+        "join/in-lobby-only",
+        "JOIN-9 GAME-6",
+        "lets others play when the client comes, and opens a lobby afterwards",
+        "the client stops asking during the game, and asks in the lobby",
+        "Ask in state lobby: during a game new teams are refused.",
+    ),
+)
 async def a_game_of_others(stage: Stage) -> None:
     table = stage.table
     for name in ("blue", "green"):
@@ -59,7 +77,15 @@ async def a_game_of_others(stage: Stage) -> None:
     await play_on(stage, "join/in-lobby-only")
 
 
-@scenario("join/name-taken")
+@scenario(
+    Case.of(
+        "join/name-taken",
+        "JOIN-8 ERR-1",
+        "answers the request with name_taken",
+        "the client places and fires nothing",
+        "Wait for the list: a team that is not in it plays no game.",
+    ),
+)
 async def a_name_that_is_taken(stage: Stage) -> None:
     stage.answers.refuses = lambda command: "name_taken" if command.kind == topics.REQUEST_PARTICIPATION.name else ""
     stage.table.open()
@@ -72,7 +98,23 @@ async def a_name_that_is_taken(stage: Stage) -> None:
     stage.judge("join/name-taken", not others, seen, publication=others[0].publication if others else None)
 
 
-@scenario("join/stranger-refused", "place/refused-late")
+@scenario(
+    Case.of(
+        "join/stranger-refused",
+        "JOIN-8 ERR-7",
+        "lets listed client read name_taken, and an error on /game/error, both of another's request",
+        "the client plays on",
+        "Ignore name_taken once the list has your name, and /game/error if you did not just ask.",
+    ),
+    Case.of(
+        "place/refused-late",
+        "PLACE-9",
+        "refuses a ship of the complete fleet with fleet_final, unretained",
+        "the client does not place again",
+        "fleet_final means that the server has your fleet.",
+        grade=Grade.SHOULD,
+    ),
+)
 async def a_refusal_of_another_client(stage: Stage) -> None:
     table = stage.table
     await stage.join("blue")
@@ -92,7 +134,16 @@ async def a_refusal_of_another_client(stage: Stage) -> None:
     await stage.own_turn("join/stranger-refused")
 
 
-@scenario("join/table-full")
+@scenario(
+    Case.of(
+        "join/table-full",
+        "JOIN-11",
+        "answers the request with table_full, and opens the next lobby after a game of others",
+        "the client asks again in the next lobby",
+        "Stay subscribed: ask whenever /game/state becomes lobby.",
+        grade=Grade.SHOULD,
+    ),
+)
 async def a_full_table(stage: Stage) -> None:
     table = stage.table
     table.open()
@@ -112,7 +163,16 @@ async def a_full_table(stage: Stage) -> None:
     await play_on(stage, "join/table-full")
 
 
-@scenario("join/after-timeout")
+@scenario(
+    Case.of(
+        "join/after-timeout",
+        "JOIN-5",
+        "takes the listed team from the list with placement_timeout, and opens the next lobby",
+        "the client asks again in the next lobby and places a whole fleet",
+        "Forget the fleet when the list has lost your name.",
+        grade=Grade.SHOULD,
+    ),
+)
 async def a_team_that_was_too_late(stage: Stage) -> None:
     table = stage.table
     stage.answers.places = False
@@ -131,12 +191,30 @@ async def a_team_that_was_too_late(stage: Stage) -> None:
     await play_on(stage, "join/after-timeout")
 
 
-@scenario("seal/secret-in-utf8", secret="kuckuck-\u00e9-\u65e5\u672c-e\u0301")
+@scenario(
+    Case.of(
+        "seal/secret-in-utf8",
+        "SEAL-2",
+        "gives the client a secret with letters beyond ASCII",
+        "the key is derived from the secret's UTF-8, not normalised",
+        "Encode the secret as UTF-8 once, and derive the key from these bytes.",
+    ),
+    secret="kuckuck-\u00e9-\u65e5\u672c-e\u0301",
+)
 async def a_secret_in_utf8(stage: Stage) -> None:
     await _opens(stage, "seal/secret-in-utf8")
 
 
-@scenario("seal/long-secret", secret="0123456789abcdef" * 16)
+@scenario(
+    Case.of(
+        "seal/long-secret",
+        "JOIN-3 SEAL-2",
+        "gives the client a secret of 256 characters",
+        "the key is derived from the whole secret",
+        "Do not cut the secret: it has up to 256 characters.",
+    ),
+    secret="0123456789abcdef" * 16,
+)
 async def a_long_secret(stage: Stage) -> None:
     await _opens(stage, "seal/long-secret")
 

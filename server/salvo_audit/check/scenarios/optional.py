@@ -11,6 +11,7 @@ import nacl.signing
 
 from salvo.wire import topics
 from salvo_audit.check import keys
+from salvo_audit.check.results import Case
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.absences import _in_a_game
 from salvo_audit.check.scenarios.turns import HARMLESS
@@ -26,7 +27,23 @@ def announce_keys(stage: Stage, number: int = 1, *, sign: int = 1) -> None:
     stage.table.server["keys"] = {name: base64.b64encode(key).decode() for name, key in published.items()}
 
 
-@scenario("join/sealed", "join/sealed-for-the-new-key", claim="sealed")
+@scenario(
+    Case.of(
+        "join/sealed",
+        "IDENT-4 IDENT-5",
+        "announces a key `seal` in /game/server",
+        "the request is canonical base64 of a crypto_box_seal for that key",
+        "Seal the text of the request for the key in /game/server.",
+    ),
+    Case.of(
+        "join/sealed-for-the-new-key",
+        "IDENT-4 BACK-4",
+        "announces another key `seal` after the server was away",
+        "the next request is sealed for the new key",
+        "Read the key in /game/server before every request.",
+    ),
+    claim="sealed",
+)
 async def a_server_with_keys(stage: Stage) -> None:
     table = stage.table
     announce_keys(stage)
@@ -50,7 +67,16 @@ async def a_server_with_keys(stage: Stage) -> None:
     await stage.be_listed("join/sealed-for-the-new-key")
 
 
-@scenario("sec/other-key", claim="keys")
+@scenario(
+    Case.of(
+        "sec/other-key",
+        "IDENT-2",
+        "starts the client at the same address with another key `sign`",
+        "the client sends no secret to the impostor",
+        "Pin the key `sign` at the first contact, and compare it at every later one.",
+    ),
+    claim="keys",
+)
 async def an_impostor(stage: Stage) -> None:
     announce_keys(stage)
     await stage.join("blue")
@@ -70,7 +96,16 @@ async def an_impostor(stage: Stage) -> None:
     )
 
 
-@scenario("place/repairs", claim="repairs")
+@scenario(
+    Case.of(
+        "place/repairs",
+        "PLACE-5 PLACE-7",
+        "refuses one ship with overlap",
+        "the client sends this ship again",
+        "Read .../approved and .../error of each ship, and send a refused one again, in another place.",
+    ),
+    claim="repairs",
+)
 async def a_ship_that_is_refused(stage: Stage) -> None:
     refused: list[str] = []
 
@@ -86,7 +121,23 @@ async def a_ship_that_is_refused(stage: Stage) -> None:
     await stage.placed("place/repairs")
 
 
-@scenario("place/answer-lost", "turn/resends", claim="resends")
+@scenario(
+    Case.of(
+        "place/answer-lost",
+        "JOIN-16 FRESH-1",
+        "does not answer the placements",
+        "after three seconds they come again, with fresh nonces",
+        "Send a placement that is not answered again.",
+    ),
+    Case.of(
+        "turn/resends",
+        "FIRE-13 FRESH-1",
+        "loses a shot of the salvo",
+        "after three seconds the salvo comes again, in order, with fresh nonces and the same numbers",
+        "Send all shots of the turn again, newly signed, until their result arrives.",
+    ),
+    claim="resends",
+)
 async def answers_that_are_lost(stage: Stage) -> None:
     table = stage.table
     stage.answers.places = False
@@ -117,7 +168,16 @@ async def answers_that_are_lost(stage: Stage) -> None:
     table.end_turn()
 
 
-@scenario("turn/context-always", claim="context")
+@scenario(
+    Case.of(
+        "turn/context-always",
+        "ACCESS-7",
+        "plays a whole game",
+        "every shot has `g`, `t`, `n` and `to`, as profile strict demands",
+        "Write all four into the body of every shot.",
+    ),
+    claim="context",
+)
 async def shots_with_a_context(stage: Stage) -> None:
     await stage.game("blue")
     for _ in range(2):
@@ -128,7 +188,16 @@ async def shots_with_a_context(stage: Stage) -> None:
     stage.judge("turn/context-always", not bare, seen, publication=bare[0].publication if bare else None)
 
 
-@scenario("mqtt/table-prefix", claim="tables")
+@scenario(
+    Case.of(
+        "mqtt/table-prefix",
+        "TOPIC-1",
+        "names a further table in SALVO_TABLE",
+        "all topics begin with the table's name",
+        "Put /NAME in front of every topic, those that are read and those that are written.",
+    ),
+    claim="tables",
+)
 async def a_further_table(stage: Stage) -> None:
     stage.at_table("t3")
     await stage.game("blue")
@@ -136,7 +205,23 @@ async def a_further_table(stage: Stage) -> None:
     await stage.own_turn("mqtt/table-prefix")
 
 
-@scenario("back/recap-asked", "back/recap-old", claim="recap")
+@scenario(
+    Case.of(
+        "back/recap-asked",
+        "JOIN-7 JOIN-16",
+        "ends the connection in a game and takes it again",
+        "the client asks with the same secret, and reads the recap",
+        "Ask to take part again after an absence: the recap has all that you have missed.",
+    ),
+    Case.of(
+        "back/recap-old",
+        "JOIN-14",
+        "sends a recap of an earlier turn after the newer one",
+        "the client plays on where the game is",
+        "Of two recaps the one with the lower game, turn or number of shots is older.",
+    ),
+    claim="recap",
+)
 async def a_recap(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")
@@ -159,7 +244,16 @@ async def a_recap(stage: Stage) -> None:
     await stage.own_turn("back/recap-old")
 
 
-@scenario("back/recap-forged", claim="recap")
+@scenario(
+    Case.of(
+        "back/recap-forged",
+        "SEAL-10",
+        "sends the restarted client a recap under the team's own key, as a stranger might replay one of its messages",
+        "the client does not believe it, and fires at players of the table",
+        "Open recaps with the key of SALVO-SEAL-10 only.",
+    ),
+    claim="recap",
+)
 async def a_forged_recap(stage: Stage) -> None:
     table = stage.table
     _in_a_game(stage, ("carrier",))
@@ -177,7 +271,17 @@ async def a_forged_recap(stage: Stage) -> None:
     stage.judge("back/recap-forged", not strays, "a shot at a player whom only the forged recap has")
 
 
-@scenario("log/contradiction", claim="log")
+@scenario(
+    Case.of(
+        "log/contradiction",
+        "LOG-4 LOG-11",
+        "signs two different entries of the log with one number, as a server does that shows different histories",
+        "the client reports it, or ends",
+        "Keep the hash of the last entry, and show both entries to your user: nobody but the server can have signed "
+        "them.",
+    ),
+    claim="log",
+)
 async def two_stories(stage: Stage) -> None:
     table = stage.table
     announce_keys(stage)

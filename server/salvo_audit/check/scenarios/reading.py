@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from salvo_audit.check.results import Case, Grade
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.scenarios.turns import HARMLESS
 from salvo_audit.check.stage import Stage
@@ -22,7 +23,15 @@ async def _two_turns(stage: Stage, case: str) -> None:
         await stage.own_turn(case)
 
 
-@scenario("read/duplicates")
+@scenario(
+    Case.of(
+        "read/duplicates",
+        "BACK-4 MQTT-2",
+        "delivers every announcement but /game/current twice",
+        "one whole salvo comes in each turn",
+        "Keep sets of what has sunk and who is defeated, and count nothing.",
+    ),
+)
 async def every_message_twice(stage: Stage) -> None:
     def twice(topic: str, payload: bytes, retain: bool) -> Sequence[tuple[str, bytes, bool]]:
         stage.copies = 1 if topic == "/game/current" else 2
@@ -41,7 +50,22 @@ async def every_message_twice(stage: Stage) -> None:
         stage.judge("read/duplicates", not fired % left and fired > 0, f"{fired} shots", expected=f"{left} shots")
 
 
-@scenario("read/unknown-fields", "read/minor-version")
+@scenario(
+    Case.of(
+        "read/unknown-fields",
+        "VERSION-3",
+        "adds fields to every announcement in JSON, at every depth",
+        "the client plays on",
+        "Ignore fields that you do not know: later minor versions add some.",
+    ),
+    Case.of(
+        "read/minor-version",
+        "VERSION-2 VERSION-3",
+        "announces the minor version 99",
+        "the client plays",
+        "Only the major version decides whether you can play.",
+    ),
+)
 async def a_later_minor_version(stage: Stage) -> None:
     def add(value: Any) -> Any:
         if isinstance(value, dict):
@@ -64,7 +88,45 @@ async def a_later_minor_version(stage: Stage) -> None:
     stage.judge("read/unknown-fields", fine, stage.ended)
 
 
-@scenario("read/unknown-topics", "read/chat", "read/large", "read/deep", "log/forged")
+@scenario(
+    Case.of(
+        "read/unknown-topics",
+        "VERSION-3",
+        "publishes texts and bytes on topics that do not exist yet",
+        "the client plays on",
+        "Ignore topics that you do not know.",
+    ),
+    Case.of(
+        "read/chat",
+        "CHAT-1",
+        "lets others chat, with lines that look like commands",
+        "the client plays on",
+        "Chat changes nothing.",
+    ),
+    Case.of(
+        "read/large",
+        "STAND-5 JOIN-12",
+        "publishes standings of 64 KiB",
+        "the client plays on",
+        "Read messages of any length, or subscribe only to what you need.",
+    ),
+    Case.of(
+        "read/deep",
+        "VERSION-3 WIRE-4",
+        "publishes JSON that is 10,000 levels deep on a topic of a later version",
+        "the client plays on",
+        "Parse only topics that you know, and survive what cannot be parsed.",
+        grade=Grade.SHOULD,
+    ),
+    Case.of(
+        "log/forged",
+        "LOG-2 VERSION-3",
+        "publishes an entry of the log that nobody has signed",
+        "the client plays on",
+        "An entry with a wrong signature says nothing about the server: anybody may have sent it on an open broker.",
+        grade=Grade.SHOULD,
+    ),
+)
 async def topics_of_others(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")
@@ -106,7 +168,15 @@ def _standings() -> dict[str, Any]:
     return {"evening": table, "overall": table}
 
 
-@scenario("read/json-spelling")
+@scenario(
+    Case.of(
+        "read/json-spelling",
+        "WIRE-1 TOPIC-2",
+        "writes JSON with spaces, line breaks and escaped letters",
+        "the client plays",
+        "Read /players/list with a JSON library.",
+    ),
+)
 async def json_spelt_otherwise(stage: Stage) -> None:
     def spelt(topic: str, payload: bytes, retain: bool) -> Sequence[tuple[str, bytes, bool]]:
         if payload[:1] in (b"{", b"["):
@@ -122,7 +192,16 @@ async def json_spelt_otherwise(stage: Stage) -> None:
     await _two_turns(stage, "read/json-spelling")
 
 
-@scenario("read/no-server", claim="basics")
+@scenario(
+    Case.of(
+        "read/no-server",
+        "MQTT-5 VERSION-1",
+        "announces no server and no rules at all, as the specification of the game has it",
+        "the client plays",
+        "/game/server and /game/rules are additions: do without them.",
+    ),
+    claim="basics",
+)
 async def a_server_without_additions(stage: Stage) -> None:
     def basic(topic: str, payload: bytes, retain: bool) -> Sequence[tuple[str, bytes, bool]]:
         added = topic in ("/game/server", "/game/rules", "/game/result", "/game/turn") or topic.endswith("/recap")
@@ -132,7 +211,16 @@ async def a_server_without_additions(stage: Stage) -> None:
     await _two_turns(stage, "read/no-server")
 
 
-@scenario("read/major-version", claim="versions")
+@scenario(
+    Case.of(
+        "read/major-version",
+        "VERSION-4",
+        "announces the major version 2",
+        "the client sends nothing",
+        "End, and report why, if `protocol` of /game/server has another major version.",
+    ),
+    claim="versions",
+)
 async def another_major_version(stage: Stage) -> None:
     stage.table.server["protocol"] = {"major": 2, "minor": 0}
     stage.table.open()

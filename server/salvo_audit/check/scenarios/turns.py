@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from salvo_audit.check.results import Case
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.stage import QUIET_SECONDS, Stage
 
@@ -10,7 +11,41 @@ HARMLESS = ((1, 1), (10, 10))
 
 
 @scenario(
-    "turn/count-falls", "turn/count-own-ships", "join/stops-when-listed", "place/no-repeat", "end/no-shot-after-over"
+    Case.of(
+        "turn/count-falls",
+        "FIRE-3 TOPIC-4",
+        "sinks ships of the client one by one",
+        "each salvo has one shot less",
+        "Apply what comes before /game/current before you count: ships that sank in the turn before have no shot.",
+    ),
+    Case.of(
+        "turn/count-own-ships",
+        "FIRE-3",
+        "announces that a rival's ship has sunk",
+        "the client's salvo has as many shots as before",
+        "Count your own ships only.",
+    ),
+    Case.of(
+        "join/stops-when-listed",
+        "JOIN-16",
+        "lists the team and waits",
+        "a listed team stops asking",
+        "End the repetition once /players/list has the name.",
+    ),
+    Case.of(
+        "place/no-repeat",
+        "PLACE-7",
+        "approves the fleet and waits",
+        "an approved fleet is not placed again",
+        "A complete fleet is final; place once after you are listed.",
+    ),
+    Case.of(
+        "end/no-shot-after-over",
+        "END-1 FIRE-12",
+        "ends games",
+        "no shot comes when the game is over",
+        "Stop when /game/winner or the state over has come.",
+    ),
 )
 async def a_whole_game(stage: Stage) -> None:
     table = stage.table
@@ -56,7 +91,16 @@ def judge_count(stage: Stage, case: str, before: int, expected: int) -> None:
     stage.judge(case, fine, f"{fired} shots", expected=f"{expected} shots")
 
 
-@scenario("turn/current-alone", claim="basics")
+@scenario(
+    Case.of(
+        "turn/current-alone",
+        "TURN-4",
+        "announces turns on /game/current only, as a server without additions does",
+        "the client fires",
+        "Do not wait for /game/turn: it is an addition.",
+    ),
+    claim="basics",
+)
 async def turns_without_additions(stage: Stage) -> None:
     await stage.game("blue")
     for _ in range(2):
@@ -64,7 +108,36 @@ async def turns_without_additions(stage: Stage) -> None:
         await stage.own_turn("turn/current-alone", publish_turn=False)
 
 
-@scenario("turn/refused", "turn/timed-out", "turn/strangers-refusal", "read/unknown-error")
+@scenario(
+    Case.of(
+        "turn/refused",
+        "FIRE-6 ERR-1",
+        "refuses the shots of a turn with not_your_turn, and gives the client its next turn later",
+        "the client stops, and fires in its next turn",
+        "Wait for the next time that /game/current is your name.",
+    ),
+    Case.of(
+        "turn/timed-out",
+        "TURN-5 ERR-1",
+        "ends the client's turn with turn_timeout, and gives it the next one later",
+        "the client fires in its next turn",
+        "turn_timeout costs the shots of one turn, and nothing else.",
+    ),
+    Case.of(
+        "turn/strangers-refusal",
+        "ERR-2 SEAL-8",
+        "lets the client read refusals of shots that a stranger has forged in its name",
+        "the client plays on, with a whole salvo in its turn",
+        "An error out of your turn is not about you.",
+    ),
+    Case.of(
+        "read/unknown-error",
+        "ERR-1 VERSION-2",
+        "sends an error with a new code",
+        "the client plays on",
+        "An error is `<code>: <sentence>`; a code that you do not know needs no answer.",
+    ),
+)
 async def refusals(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")
@@ -103,7 +176,22 @@ async def refusals(stage: Stage) -> None:
     await stage.own_turn("turn/timed-out")
 
 
-@scenario("turn/same-player-again", "turn/announced-again")
+@scenario(
+    Case.of(
+        "turn/same-player-again",
+        "TURN-3 BOOK-2",
+        "gives the client two turns in a row, because the rival between them has fallen",
+        "the client fires in both",
+        "Every message on /game/current is a turn, also if it has your name again.",
+    ),
+    Case.of(
+        "turn/announced-again",
+        "BACK-2",
+        "announces the same turn again with a new deadline, when the salvo is fired",
+        "no shot comes that was not fired before",
+        "A turn is known by its game and number; fire once for each.",
+    ),
+)
 async def turns_in_a_row(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue", "green")
@@ -126,7 +214,15 @@ async def turns_in_a_row(stage: Stage) -> None:
     )
 
 
-@scenario("turn/void-rest")
+@scenario(
+    Case.of(
+        "turn/void-rest",
+        "FIRE-12",
+        "ends the game in the middle of the client's salvo",
+        "nothing fails, and no shot comes after the winner",
+        "What was sent before the winner came is void, and is not answered.",
+    ),
+)
 async def a_game_that_ends_in_a_salvo(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")
@@ -151,7 +247,15 @@ async def a_game_that_ends_in_a_salvo(stage: Stage) -> None:
     stage.judge("turn/void-rest", fine, stage.ended or f"{len(stage.client.shots) - before} shots after the winner")
 
 
-@scenario("turn/no-repetition-without-context")
+@scenario(
+    Case.of(
+        "turn/no-repetition-without-context",
+        "FIRE-13",
+        "announces nothing about the client's salvo for some seconds",
+        "shots without game, turn, number and target do not come again",
+        "A shot without a context must not be sent again: it would be another shot.",
+    ),
+)
 async def a_salvo_without_a_word(stage: Stage) -> None:
     await stage.game("blue")
     stage.table.rival_turn("blue", stage.team, HARMLESS)
@@ -167,7 +271,22 @@ async def a_salvo_without_a_word(stage: Stage) -> None:
     stage.table.end_turn()
 
 
-@scenario("read/current-twice", "read/late-result")
+@scenario(
+    Case.of(
+        "read/current-twice",
+        "FIRE-6 MQTT-2",
+        "delivers /game/current twice",
+        "the client fires in this turn and in its next one, with the right number of shots",
+        "Shots beyond the salvo are refused, which does no harm.",
+    ),
+    Case.of(
+        "read/late-result",
+        "FIRE-11 MQTT-3",
+        "repeats the result and the hits of an old turn in the client's next turn",
+        "the client fires a whole salvo",
+        "A result belongs to the turn that it names.",
+    ),
+)
 async def old_news_in_a_turn(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")
@@ -198,7 +317,22 @@ async def old_news_in_a_turn(stage: Stage) -> None:
     table.end_turn()
 
 
-@scenario("read/host-pauses", "read/pause-after-result")
+@scenario(
+    Case.of(
+        "read/host-pauses",
+        "HOST-2 HOST-4",
+        "lets a host pause the table, announce a line, and resume it",
+        "the client is silent, and fires when it is its turn",
+        "/game/hosted changes nothing that a client has to do.",
+    ),
+    Case.of(
+        "read/pause-after-result",
+        "PACE-2 PACE-3",
+        "makes a pause after each result, in which /game/current has the last player",
+        "the client fires only when its turn begins",
+        "A turn that has a result is over.",
+    ),
+)
 async def pauses(stage: Stage) -> None:
     table = stage.table
     await stage.game("blue")

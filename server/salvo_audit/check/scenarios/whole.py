@@ -13,6 +13,7 @@ from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo.join.client import play
 from salvo.rules import BOOKS
+from salvo_audit.check.results import Case
 from salvo_audit.check.scenario import scenario
 from salvo_audit.check.stage import Stage, Unreached
 from salvo_lab.bots.hunter import Hunter
@@ -108,7 +109,17 @@ def _whole_game(rules: str) -> None:
             raise Unreached.after(case)
 
     whole.__name__ = f"a_whole_game_of_{rules}"
-    scenario(case, claim="" if rules == "salvo" else rules)(whole)
+    of_salvo = rules == "salvo"
+    scenario(
+        Case.of(
+            case,
+            "END-1 GAME-1" if of_salvo else "END-1 BOOK-1",
+            f"lets the contest server play a whole game by the ruleset {rules} with the client and a built-in bot",
+            "nothing that the client sends is refused or comes too late, and the game has a winner",
+            "The error says what was wrong; /game/rules has what a ruleset changes.",
+        ),
+        claim="" if of_salvo else rules,
+    )(whole)
 
 
 for _name in BOOKS:
