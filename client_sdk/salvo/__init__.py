@@ -8,10 +8,16 @@
 
     salvo.run(fire)
 
-For a team in a contest. Here live the rules (``rules``), the protocol (``topics``, ``messages``, ``codec``,
-``seal``), a player's side of it (``session``, ``view``, ``player``), bots by their sources and programs, the
-connection (``net``), proofs (``fairness``) and the command line that all packages share (``cli``, ``plugins``).
-Nothing here imports another package. Start reading in ``rules/game``, then ``topics`` and ``session/session``.
+For a team in a contest. Nothing here imports another package. Start reading in ``rules/game``, then ``wire/topics``
+and ``join/session/session``.
+
+rules     the game itself; view: what one player may know of it
+messages  what is sent, as values; codec: from bytes to messages and back; wire: topics and sealing; v1: generated
+bots      what a bot is, where its code comes from, how it is called, and bots as programs in any language
+net       the connection to a broker
+join      a team in a contest: its seat, its session, and what it checks
+cli       the command line that all packages share; commands: ``salvo join``
+system    what this machine gives: files, streams, signals, logs, installed packages
 
 Names are imported when they are first used: ``import salvo`` stays quick and a bot that plays in the arena needs
 neither MQTT nor cryptography.

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
 
-from salvo.bots import surroundings as bot_surroundings
+from salvo.bots import surroundings
 from salvo.bots.adapter import NO_TEXT, Adapter, texts_of
 from salvo.bots.errors import placed
 from salvo.bots.player import MAX_UNSAID, Answer, Bot, Line
@@ -295,7 +295,7 @@ class _Match:
         self._passive = {seat for seat, name in enumerate(self._names) if name in passive}
         self._aims = _aims(self._names, book.grid)
         self._boards = [board_shots(name, book.grid) for name in self._names]
-        self._seen = len(bot_surroundings.events())
+        self._seen = len(surroundings.events())
         self._times = supervision.times if supervision is not None else None
         self._silent = [0] * len(bots)
         self._failed = [0] * len(bots)
@@ -352,7 +352,7 @@ class _Match:
     def play(self) -> Outcome:
         game, views, silent, mark, unsaid = self._game, self._views, self._silent, self._mark, self._unsaid
         choosers, gone, aim_of = self._choosers, self._gone, self._aims.__getitem__
-        events, seen = bot_surroundings.events(), self._seen
+        events, seen = surroundings.events(), self._seen
         at_one_stroke, boards = self._at_one_stroke, self._boards
         followed = self._hearing or self._listener or self._all_see or self._book.order is Order.ROUNDS
         fallen, buried = game.fallen, 0
@@ -422,13 +422,13 @@ class _Match:
             answer = () if self._is_gone(seat, view.turn) else self._choosers[seat](view)
         except BaseException as error:
             answer = self._without(seat, view.turn, error)
-        if len(bot_surroundings.events()) != self._seen:
+        if len(surroundings.events()) != self._seen:
             self._tidy(seat)
         return answer
 
     def _without(self, seat: int, turn: int, error: BaseException) -> tuple[()]:
         """Return the answer of a bot that has raised."""
-        if len(bot_surroundings.events()) != self._seen:
+        if len(surroundings.events()) != self._seen:
             self._tidy(seat)
         self._give_up(seat, turn, self._in_game(seat, f"turn {turn}", self._bots[seat].failure(error)), error)
         return ()

@@ -10,7 +10,7 @@ import pytest
 
 from gateways.classic_client import Program, Tcp
 from gateways.gateway_stage import hosting, written
-from salvo.bots import sources as bot_sources
+from salvo.bots import sources
 from salvo.rules import BOOKS, SCATTERED, SPACED, RuleBook
 from salvo_gateways.classic import ClassicRole, check, door
 from salvo_gateways.errors import GatewayError
@@ -24,7 +24,7 @@ SECONDS = 60.0
 
 def made(**options: Any) -> GatewayDoor:
     """Return a door where the script of the text's examples plays."""
-    return door(SPACED, bot_sources.load(SCRIPT), **({"end_seconds": 0} | options))
+    return door(SPACED, sources.load(SCRIPT), **({"end_seconds": 0} | options))
 
 
 def test_the_messages_and_the_protocol_of_the_text_come_out_as_they_are_written() -> None:
@@ -52,7 +52,7 @@ def test_whole_games_after_programs_that_went_wrong(leads: bool, opponent: str, 
     """Each is written, and is there as the program saw it."""
     opening = door(
         SPACED,
-        bot_sources.load(opponent),
+        sources.load(opponent),
         role=ClassicRole.CLIENT if leads else ClassicRole.SERVER,
         end_seconds=0,
         transcripts=Transcripts("classic", tmp_path),

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from gateways.gateway_hall import Stage
-from salvo.bots import sources as bot_sources
+from salvo.bots import sources
 from salvo.rules import SPACED
 from salvo_gateways.classic import bus, door
 from salvo_gateways.classic import protocol_text as w
@@ -120,7 +120,7 @@ SHIPS = ("A1", "A2", "A3", "A4", "A6", "A7", "C1", "C2", "E2", "E3", "E4", "E5",
 def test_people_see_the_end_for_some_seconds_before_the_next_set_up(rounds: int | None, then: list[str]) -> None:
     """Z and D came in the same instant as the last reply."""
     stage = Stage()
-    classic = door(SPACED, bot_sources.load(f"{CORNERS}:Corners"), rounds=rounds, end_seconds=5)
+    classic = door(SPACED, sources.load(f"{CORNERS}:Corners"), rounds=rounds, end_seconds=5)
     program = stage.come(classic, "program")
     program.say("C")
     program.say("D")

@@ -10,7 +10,7 @@ import pytest
 
 from gateways.gateway_hall import Hall, Program, Stage
 from salvo import messages as m
-from salvo.bots import sources as bot_sources
+from salvo.bots import sources
 from salvo.rules import ALTERNATE, SMACKDOWN, SPACED, STREAK, XBS, RuleBook
 from salvo.view import Shot, View
 from salvo_gateways import classic, jsonline, smackdown, xbs
@@ -39,7 +39,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def asking(rules: RuleBook, *, status_names: bool = False) -> Program:
     """Return a program of JSON lines that was admitted; the bot's ship of four is at A3 to A6."""
-    house = bot_sources.load(f"{SCRIPTS}:Picture")
+    house = sources.load(f"{SCRIPTS}:Picture")
     program = Stage().come(jsonline.door(rules, house, status_names=status_names), "program")
     ask(program, "GAME_INVITATION")
     return program
@@ -182,7 +182,7 @@ def test_a_person_who_leaves_in_mid_game_sends_the_exit() -> None:
 @pytest.mark.parametrize("rounds", [None, 2])
 def test_a_person_who_leads_restarts_and_no_clock_does(rounds: int | None) -> None:
     stage, chosen = Stage(), [False]
-    house = bot_sources.load(f"{SCRIPTS}:Corners")
+    house = sources.load(f"{SCRIPTS}:Corners")
     opening = classic.door(SPACED, house, rounds=rounds, end_seconds=5, restarts=lambda: chosen[0])
     program = stage.come(opening, "program")
     program.say("C")

@@ -14,7 +14,7 @@ import pytest
 from gateways.gateway_stage import hosting, written
 from gateways.jsonline_client import Client, board_of
 from kit.waiting import until
-from salvo.bots import sources as bot_sources
+from salvo.bots import sources
 from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.game import HiddenGame
@@ -84,7 +84,7 @@ def test_programs_that_differ_from_the_text_play_whole_games_line_by_line(tmp_pa
 
 def made(book: RuleBook, bot: str = "Picture", **options: Any) -> GatewayDoor:
     """Return a door where a bot of house_bots.py plays."""
-    return door(book, bot_sources.load(f"{HERE / 'house_bots.py'}:{bot}"), **options)
+    return door(book, sources.load(f"{HERE / 'house_bots.py'}:{bot}"), **options)
 
 
 @pytest.mark.long
@@ -94,7 +94,7 @@ def made(book: RuleBook, bot: str = "Picture", **options: Any) -> GatewayDoor:
 def test_a_program_plays_whole_games_that_are_written_as_it_saw_them(
     book: RuleBook, xy: bool, opponent: str, end: str, tmp_path: Path
 ) -> None:
-    opening = door(book, bot_sources.load(opponent), transcripts=Transcripts("jsonline", tmp_path))
+    opening = door(book, sources.load(opponent), transcripts=Transcripts("jsonline", tmp_path))
     with hosting(opening) as host:
         client = Client(host.address, 1, xy=xy, alternate=book is ALTERNATE, end=end)
         with contextlib.closing(client):

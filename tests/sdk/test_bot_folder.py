@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from salvo.bots import surroundings as bot_surroundings
+from salvo.bots import surroundings
 from salvo.bots.player import Bot
 from salvo.bots.sources import load, make
 from salvo.errors import BotError
@@ -196,7 +196,7 @@ def test_a_bots_call_leaves_alone_the_directory_that_another_thread_has_changed(
 ) -> None:
     """A command works in a folder while a bot plays on a thread: neither its directory nor the bot's game suffers."""
     monkeypatch.chdir(Path.cwd())
-    bot_surroundings.watch()
+    surroundings.watch()
     called, changed = threading.Event(), threading.Event()
 
     def answer() -> str:
@@ -205,10 +205,10 @@ def test_a_bots_call_leaves_alone_the_directory_that_another_thread_has_changed(
         return "answer"
 
     with ThreadPoolExecutor() as pool:
-        answered = pool.submit(bot_surroundings.call, "a bot of this test", answer)
+        answered = pool.submit(surroundings.call, "a bot of this test", answer)
         assert called.wait(60)
         os.chdir(tmp_path)
         changed.set()
         assert answered.result(60) == "answer"
     assert Path.cwd() == tmp_path
-    assert not bot_surroundings.has_moved("a bot of this test")
+    assert not surroundings.has_moved("a bot of this test")

@@ -19,7 +19,7 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from salvo.bots import surroundings as bot_surroundings
+from salvo.bots import surroundings
 from salvo.bots.errors import Described, blame, module_of, place_of, placed
 from salvo.bots.player import MAX_UNSAID, Bot, Line, check_salvo
 from salvo.errors import BotError, IllegalCommand, let_interruptions_pass, plain, quietly, shown
@@ -46,9 +46,9 @@ def made(kind: type[Bot]) -> Bot:
     Raises:
         BotError: ``bad_bot``.
     """
-    bot_surroundings.watch()
+    surroundings.watch()
     try:
-        return _checked_bot(bot_surroundings.call(module_of(kind), kind))
+        return _checked_bot(surroundings.call(module_of(kind), kind))
     except BaseException as error:
         raise blame(error, kind, "bad_bot") from error
 
@@ -133,7 +133,7 @@ class Adapter:
         Raises:
             BotError: ``bad_bot``: it is none, but perhaps its class.
         """
-        bot_surroundings.watch()
+        surroundings.watch()
         self.bot = _checked_bot(bot)
         self.name = ""
         self.random = _NONE
@@ -294,13 +294,13 @@ class Adapter:
 
     def settle(self, seen: int) -> bool:
         """See to the surroundings after a method was called directly, and return whether it may be called so again."""
-        bot_surroundings.settle(self._module, seen)
+        surroundings.settle(self._module, seen)
         return not self.has_moved
 
     @property
     def has_moved(self) -> bool:
         """Whether the bot has changed its working directory, so that its methods cannot be called directly."""
-        return bot_surroundings.has_moved(self._module)
+        return surroundings.has_moved(self._module)
 
     def _call(self, name: str, *given: Any) -> Any:
         return self._guarded(self._answer, name, given)
@@ -310,7 +310,7 @@ class Adapter:
 
     def _guarded(self, method: Callable[..., Any], *given: Any) -> Any:
         try:
-            return bot_surroundings.call(self._module, method, *given)
+            return surroundings.call(self._module, method, *given)
         except BaseException as error:
             raise self.failure(error) from error
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Final
 
-from salvo.bots import surroundings as bot_surroundings
+from salvo.bots import surroundings
 from salvo.system.distribution import PACKAGES
 
 #: Folders are modules in this one.
@@ -78,8 +78,8 @@ class _Folder:
         assert spec is not None
         module = sys.modules[name] = module_from_spec(spec)
         try:
-            bot_surroundings.watch()
-            bot_surroundings.call(name, spec.loader.exec_module, module)  # type: ignore[union-attr]
+            surroundings.watch()
+            surroundings.call(name, spec.loader.exec_module, module)  # type: ignore[union-attr]
         except BaseException:
             del sys.modules[name]
             raise

@@ -5,13 +5,8 @@ keys          what every key does; cursor: a square of a board, found by keys
 snapshot      what the person is shown of a game
 channel       where the thread of the game and that of the screen meet
 sitting       what the person is at, and what its keys, clicks and words do; no toolkit
-app           its skin for a terminal; board: how it draws a board
-runner        that screen on one thread, the game on another
-sitting_page  its skin for a browser; page_picture: what that shows, static: what draws it
-at_browser    the server of that page on one thread, the game on another
-mcp           the tools of a language model in place of the screen
-local         a game in this process
-contest       a game over MQTT
+skins         chooses the terminal or the browser; the screen on one thread, the game on another
+places        where the game is: in this process, in a contest, or in place of a gateway's bot
 """
 
 #: What to write in place of a bot's name.

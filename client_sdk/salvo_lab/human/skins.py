@@ -21,10 +21,10 @@ def skin(open_page: OpenPage | None) -> SitDown:
         SalvoError: ``no_terminal`` or ``missing_extra``: it cannot here.
     """
     if open_page is not None:
-        from salvo_lab.human.browser import run as at_browser
+        from salvo_lab.human.browser import at_browser
 
         return partial(at_browser.sit_down, open_page)
-    from salvo_lab.human.terminal import run as runner
+    from salvo_lab.human.terminal import at_terminal
 
-    runner.check_terminal()
-    return runner.sit_down
+    at_terminal.check_terminal()
+    return at_terminal.sit_down

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from salvo.bots import sources as bot_sources
+from salvo.bots import sources
 from salvo.bots.adapter import Adapter, made
 from salvo.bots.errors import placed
 from salvo.bots.player import Bot
@@ -81,7 +81,7 @@ class Run(ABC, Generic[R]):
 
 def is_program(bot: str | type[Bot]) -> bool:
     """Whether a bot is a program, which is started for a game."""
-    return isinstance(bot, str) and bot_sources.is_program(bot)
+    return isinstance(bot, str) and sources.is_program(bot)
 
 
 class RunPlayer(ABC, Generic[R]):

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from salvo.bots import sources as bot_sources
+from salvo.bots import sources
 from salvo.bots.player import Bot
 from salvo.errors import BotError, SalvoError
 from salvo.rules import RuleBook
@@ -54,7 +54,7 @@ def opponent_option(text: str, *, other: str | None = None, **given: Any) -> Cal
 
     def load(_: click.Context, __: click.Parameter, source: str | None) -> Callable[[], Bot] | str | None:
         try:
-            return source if source in (None, other) else bot_sources.load(source)
+            return source if source in (None, other) else sources.load(source)
         except BotError as error:
             raise click.BadParameter(error.text) from None
 
