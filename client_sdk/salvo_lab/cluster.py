@@ -1,12 +1,11 @@
-"""Work of the laboratory on several hosts: blocks of it travel by Dask, and each host plays them on its own processes.
+"""Hosts that Dask connects carry out the laboratory's work: blocks travel by it, and each host plays them on its own.
 
     salvo lab scheduler --listen HOST:PORT --tls DIR    on one host
     salvo lab worker tls://HOST:PORT --tls DIR          on each that plays
     salvo compare A B --scheduler tls://HOST:PORT --tls DIR
 
-Dask knows no bot: it queues blocks, moves them to hosts, and gives those of a lost host to another one. Bots run where
-they always do, in processes that a host may end. Results come in the order of the work, so that their reader
-cannot tell how many hosts there were.
+Dask knows no bot: it queues blocks (:mod:`salvo_lab.blocks`), moves them to hosts, and gives those of a lost host to
+another one. Bots run where they always do, in processes that a host may end.
 
 Anyone who can connect to a scheduler or to a worker can run code there, other users of this machine, too: both want
 certificates, those of ``salvo tls``.
@@ -14,252 +13,44 @@ certificates, those of ``salvo tls``.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
-import queue
 import socket
 import ssl
-import sys
-import threading
 import time
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from salvo.bots.programs.linux import cores
-from salvo.bots.sources import is_program
-from salvo.bots.versions import code_files, contents_of, keep_content, path_of, split
-from salvo.errors import BotError, MissingExtra, SalvoError
+from salvo.errors import MissingExtra, SalvoError
 from salvo.net.addresses import split_url
 from salvo.net.tls import CA, CERTIFICATE, KEY
-from salvo.system.distribution import PACKAGES
-from salvo.system.text_files import missing_file
-from salvo_lab.programs.worker_process import LOOK_SECONDS
+from salvo_lab.blocks import Answer, Carrying, Item, Result, Run, carry_out, check_software, in_blocks, software
 
 if TYPE_CHECKING:
-    from distributed import Client, Future, Security
+    from distributed import Client, Security
+    from distributed import Future as Task
 
-#: How long a host should work on a block, in seconds: long compared with the way to it, short compared with a run.
-BLOCK_SECONDS: Final = 2.0
-#: Towards the end blocks get smaller, so that all hosts end together, down to one in so many.
-SHARES: Final = 16
-#: Blocks that a host has at a time: the one that it plays, and the next.
-BLOCKS_AHEAD: Final = 2
 #: Hosts that may be lost while they have the same block; then it is perhaps the block that ends them.
 ALLOWED_LOSSES: Final = 20
-#: Seconds of silence after which a host counts as lost.
-SILENCE_SECONDS: Final = 30
 #: Seconds to connect to a scheduler.
 CONNECT_SECONDS: Final = 30
-#: Seconds after which a host ends the processes of a run that has no more blocks for it.
-IDLE_SECONDS: Final = 10.0
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-#: Carries out a block on a host; the second argument is called about ten times a second, and raises to end it.
-Carrying = Callable[[Sequence[Item], Callable[[], None]], list[Result]]
 
 _log = logging.getLogger(__name__)
-
-
-class Work(ABC, Generic[Item, Result]):
-    """What hosts do with items; it is pickled."""
-
-    @abstractmethod
-    def begin(self, jobs: int) -> AbstractContextManager[Carrying[Item, Result]]:
-        """Start that many processes on this host."""
-
-
-# --- bots ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Shipped:
-    """A bot's file with all that is in its folder.
-
-    Attributes:
-        source: as it was typed.
-        folder: where it is on the machine of the command.
-        inside: its source in that folder.
-        content: by name in the folder; None for a bot that ships with Salvo.
-    """
-
-    source: str
-    folder: str = ""
-    inside: str = ""
-    content: dict[str, bytes] | None = None
-
-    def unpacked(self) -> str:
-        """Return its source on this host; what is there already is used again."""
-        return self.source if self.content is None else str(keep_content(self.content) / self.inside)
-
-    def seen_there(self, text: str) -> str:
-        """Return a text with this host's paths replaced."""
-        if self.content is None:
-            return text
-        here = split(self.unpacked())[0]
-        return text.replace(here, split(self.source)[0]).replace(os.path.dirname(here), self.folder)
-
-
-def ship(sources: Iterable[str]) -> list[Shipped]:
-    """Return bots by content, so that hosts need no file of theirs.
-
-    Raises:
-        BotError: ``bad_bot``: a program, or no such file; ``bad_version``: more than 1,000 files or 20 MB in its
-            folder, or git has no such version.
-    """
-    folders: dict[Path, dict[str, bytes]] = {}
-    shipped = []
-    for source in sources:
-        if is_program(source):
-            raise BotError(
-                "bad_bot", f"{source} is a program of this machine; other hosts play bots in Python, or built-in ones"
-            )
-        file, name = split(source)
-        if not file.endswith(".py"):
-            shipped.append(Shipped(source))
-            continue
-        path = path_of(file).resolve()
-        if not path.is_file():
-            raise BotError("bad_bot", missing_file(Path(file)))
-        if path.parent not in folders:
-            folders[path.parent] = contents_of(path.parent)
-        inside = path.name + (f":{name}" if name else "")
-        shipped.append(Shipped(source, str(path.parent), inside, folders[path.parent]))
-    return shipped
-
-
-# --- what hosts must have in common ---------------------------------------------------------------------------------
-
-
-@cache
-def software() -> dict[str, str]:
-    """Return what decides how a game ends, and must be the same everywhere: rules and built-in bots are in the code."""
-    code = hashlib.sha256()
-    for package in PACKAGES:
-        spec = find_spec(package)
-        folder = Path(spec.origin).parent if spec and spec.origin else Path()
-        for file in code_files(folder) if spec else ():
-            code.update(f"\n{package} {file.relative_to(folder)}\n".encode() + file.read_bytes())
-    return {"Python": ".".join(map(str, sys.version_info[:2])), "Salvo's code": code.hexdigest()[:12]}
-
-
-def _check_software(wanted: Mapping[str, str], host: str, found: Mapping[str, str]) -> None:
-    for what, value in wanted.items():
-        if found.get(what) != value:
-            raise SalvoError(
-                "host_versions",
-                f"{what} is {found.get(what)} on host {host}, and {value} here; install the same on both, and start "
-                "the worker again",
-            )
-
-
-# --- on each host -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What all blocks of a run share, and a host gets once."""
-
-    token: str
-    software: dict[str, str]
-    work: Work[Any, Any]
-
-
-class _Answer(NamedTuple):
-    """What a host makes of a block.
-
-    Attributes:
-        seconds: that it took.
-        results: None after an error.
-        error: its code, text and trace.
-    """
-
-    seconds: float
-    results: list[Any] | None
-    error: tuple[str, str, str] = ("", "", "")
-
-
-class _Gone(Exception):
-    """No one is waiting for this block."""
-
-
-class _Started:
-    """Processes of a run on this host, which end when it has had no block for a while."""
-
-    def __init__(self, work: Work[Any, Any], jobs: int) -> None:
-        self._stack = ExitStack()
-        self.carry_out = self._stack.enter_context(work.begin(jobs))
-        self.used = time.monotonic()
-
-    def close(self) -> None:
-        self._stack.close()
-
-
-_started: dict[str, _Started] = {}
-#: A host plays one block at a time, on all of its cores.
-_lock = threading.Lock()
-
-
-def _same(run: _Run) -> _Run:
-    """Keep a run on a host: Dask moves what a task returns to the hosts that need it, once, and makes it again."""
-    return run
-
-
-def _carry_out(run: _Run, items: Sequence[Any]) -> _Answer:
-    from distributed import Status, get_worker
-
-    worker = get_worker()
-    key = worker.get_current_task()
-    host = str(worker.name)
-
-    def look() -> None:
-        task = worker.state.tasks.get(key)
-        if task is None or task.state == "cancelled" or worker.status not in (Status.running, Status.paused):
-            raise _Gone
-
-    with _lock:
-        start = time.monotonic()
-        try:
-            _check_software(run.software, host, software())
-            started = _started.pop(run.token, None)
-            if started is None:
-                started = _Started(run.work, int(worker.state.total_resources.get("cores", 0)) or cores())
-            try:
-                results = started.carry_out(items, look)
-            except BaseException:
-                started.close()
-                raise
-            started.used = time.monotonic()
-            _started[run.token] = started
-            threading.Timer(IDLE_SECONDS, close_idle, [IDLE_SECONDS]).start()
-        except SalvoError as error:
-            return _Answer(0.0, None, (error.code, error.text, getattr(error, "trace", "")))
-        return _Answer(time.monotonic() - start, results)
-
-
-def close_idle(seconds: float = 0.0) -> None:
-    """End the processes of runs that this host has not heard of for that long."""
-    with _lock:
-        for token, started in list(_started.items()):
-            if time.monotonic() - started.used >= seconds:
-                _started.pop(token).close()
 
 
 # --- for a command ------------------------------------------------------------------------------------------------
 
 
 class Cluster:
-    """A connection to the hosts of a scheduler. Use it in a ``with`` block, whose end ends what hosts do for it."""
+    """A connection to the hosts of a scheduler; closing it ends what they do for it."""
 
     def __init__(self, url: str, tls: Path | None = None) -> None:
         """Connect.
@@ -273,33 +64,27 @@ class Cluster:
             MissingExtra: ``cluster`` is not installed.
         """
         security = security_for(url, tls)
-        _knock(url, security)
-        distributed = _distributed(logging.CRITICAL)  # what is wrong is raised here
+        knock(url, security)
+        distributed = import_dask(logging.CRITICAL)  # what is wrong is raised here
         self._url = url
         try:
             self._client: Client = distributed.Client(
                 url, timeout=CONNECT_SECONDS, security=security, set_as_default=False, name="salvo"
             )
         except (OSError, TimeoutError) as error:
-            raise _no_scheduler(url, error) from None
+            raise no_scheduler(url, error) from None
         self._hosts: dict[str, tuple[str, int]] = {}
-        self._looked = 0.0
+        self._polled = 0.0
         self._is_empty = False
         try:
             found = self._client.run(software)
         except Exception as error:
             self.close()
             raise SalvoError("host_versions", f"a host has another version of Salvo: {error}") from None
-        self._look()
+        self._count_hosts()
         for address, (host, _) in self._hosts.items():
             if address in found:
-                _check_software(software(), host, found[address])
-
-    def __enter__(self) -> Cluster:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+                check_software(software(), host, found[address])
 
     def close(self) -> None:
         """Hang up."""
@@ -313,135 +98,120 @@ class Cluster:
         return f"{count} host{'' if count == 1 else 's'}, {sum(cores for _, cores in self._hosts.values())} cores"
 
     def play(
-        self, work: Work[Item, Result], items: Sequence[Item], waiting: Callable[[], object] | None = None
+        self,
+        begin: Callable[[int], AbstractContextManager[Carrying[Item, Result]]],
+        items: Sequence[Item],
+        waiting: Callable[[], object] | None = None,
     ) -> Iterator[list[Result]]:
-        """Have hosts carry out work, and yield the results block by block, in the order of the items.
+        """Have hosts carry out work, and yield the results as :func:`salvo_lab.blocks.in_blocks` does.
 
         Args:
-            work: carries them out.
-            items: may be endless, as a range.
-            waiting: called about ten times a second; an exception from it ends the work on all hosts.
+            begin: starts that many processes on a host; it is pickled.
 
         Raises:
             SalvoError: ``host_versions``, ``host_failed``, ``scheduler_lost``; what the work raises.
         """
-        feed = _Feed(self._client, _Run(uuid4().hex, software(), work))
-        done: dict[int, _Answer] = {}
-        position, end, count, yielded, called = 0, len(items), 1, 0, time.monotonic()
-        try:
-            while position < end or yielded < feed.blocks:
-                self._look()
-                while position < end and len(feed) < BLOCKS_AHEAD * max(1, len(self._hosts)):
-                    share = -(-(end - position) // (BLOCKS_AHEAD * max(1, len(self._hosts))))
-                    size = max(1, min(count, max(share, count // SHARES)))
-                    feed.give(items[position : position + size])
-                    position += size
-                if waiting is not None and time.monotonic() - called >= LOOK_SECONDS:
-                    waiting()
-                    called = time.monotonic()
-                for number, size, answer in feed.answers():
-                    done[number] = answer
-                    if answer.results is None:
-                        end = position  # whatever comes later, this is the error of the run
-                    else:
-                        count = max(1, min(int(size * BLOCK_SECONDS / max(answer.seconds, 1e-6)), 8 * size))
-                while yielded in done:
-                    answer = done.pop(yielded)
-                    if answer.results is None:
-                        raise BotError(*answer.error)
-                    yield answer.results
-                    yielded += 1
-        finally:
-            feed.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the size of what is sent, which is sent once
+            run = self._client.submit(_same, Run(uuid4().hex, software(), begin), pure=False)
+        yield from in_blocks(partial(self._submit, run), items, self._count_hosts, waiting)
 
-    def _look(self) -> None:
-        """Look once a second which hosts are there."""
-        if time.monotonic() - self._looked < 1:
-            return
-        self._looked = time.monotonic()
+    def _submit(self, run: Task[Run], items: Sequence[Any]) -> Future[Answer[Any]]:
+        """Queue a block.
+
+        Dask's own executor (``Client.get_executor``) leaves a future pending for ever if the connection breaks while
+        its result is fetched.
+        """
+        task = self._client.submit(_carry_out, run, items, pure=False)
+        block: Future[Answer[Any]] = Future()
+        block.add_done_callback(partial(_cancel, task))
+        task.add_done_callback(partial(_answer, block))
+        return block
+
+    def _count_hosts(self) -> int:
+        """Return the number of hosts; poll the scheduler for them once a second."""
+        if time.monotonic() - self._polled < 1:
+            return len(self._hosts)
+        self._polled = time.monotonic()
         try:
             workers = self._client.scheduler_info()["workers"]
         except (OSError, TimeoutError):
-            return  # the scheduler is away, which the blocks show
-        now = {
-            address: (str(worker["name"]), int(worker.get("resources", {}).get("cores", 1)))
-            for address, worker in workers.items()
-        }
-        for host, _ in (self._hosts[address] for address in self._hosts.keys() - now.keys()):
-            _log.warning("host %s is gone; others play its blocks", host)
-        for host, count in (now[address] for address in now.keys() - self._hosts.keys()):
-            _log.info("host %s plays on %d cores", host, count)
-        if not now and not self._is_empty:
+            return len(self._hosts)  # the scheduler is away, which the blocks show
+        before, self._hosts = (
+            self._hosts,
+            {
+                address: (str(worker["name"]), int(worker.get("resources", {}).get("cores", 1)))
+                for address, worker in workers.items()
+            },
+        )
+        for address in before.keys() - self._hosts.keys():
+            _log.warning("host %s is gone; others play its blocks", before[address][0])
+        for address in self._hosts.keys() - before.keys():
+            _log.info("host %s plays on %d cores", *self._hosts[address])
+        if not self._hosts and not self._is_empty:
             _log.warning("no host has joined; start one: salvo lab worker %s", self._url)
-        self._is_empty = not now
-        self._hosts = now
+        self._is_empty = not self._hosts
+        return len(self._hosts)
 
 
-class _Feed:
-    """The blocks that hosts have, or will have next.
+def _answer(block: Future[Answer[Any]], task: Task[Answer[Any]]) -> None:
+    """Give a block the outcome of its task, which no host needs to have any more."""
+    from distributed import CancelledError, KilledWorker
 
-    Attributes:
-        blocks: how many there have been.
-    """
-
-    def __init__(self, client: Client, run: _Run) -> None:
-        self.blocks = 0
-        self._client = client
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of the size of what is sent, which is sent once
-            self._run = client.submit(_same, run, pure=False)
-        self._waiting: dict[str, tuple[int, int, Future[_Answer]]] = {}
-        self._ready: queue.SimpleQueue[Future[_Answer]] = queue.SimpleQueue()
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def give(self, items: Sequence[Any]) -> None:
-        """Queue a block of consecutive items."""
-        future = self._client.submit(_carry_out, self._run, items, key=f"salvo-{uuid4().hex}", pure=False)
-        self._waiting[str(future.key)] = self.blocks, len(items), future
-        self.blocks += 1
-        future.add_done_callback(self._ready.put)
-
-    def answers(self) -> Iterator[tuple[int, int, _Answer]]:
-        """Wait a little for blocks that are done, and yield their numbers, sizes and answers."""
-        timeout = LOOK_SECONDS
-        while True:
-            try:
-                future = self._ready.get(timeout=timeout)
-            except queue.Empty:
-                return
-            timeout = 0.0
-            number, size, _ = self._waiting.pop(str(future.key))
-            yield number, size, self._answer(future)
-
-    def _answer(self, future: Future[_Answer]) -> _Answer:
-        from distributed import CancelledError, KilledWorker
-
-        try:
-            answer: _Answer = future.result()
-        except CancelledError:
-            raise SalvoError("scheduler_lost", "the scheduler has ended or restarted; play the games again") from None
-        except KilledWorker as error:
-            raise SalvoError("host_failed", f"{ALLOWED_LOSSES} hosts were lost with the same block: {error}") from None
-        except (SalvoError, KeyboardInterrupt):
-            raise
-        except Exception as error:
-            text = f"a host cannot carry out a block: {type(error).__name__}: {error}"
-            raise SalvoError("host_failed", text) from error
-        return answer
-
-    def close(self) -> None:
-        """Take back all blocks; hosts stop within a tenth of a second."""
-        futures: list[Future[Any]] = [self._run, *(future for _, _, future in self._waiting.values())]
-        with suppress(OSError, TimeoutError):
-            self._client.cancel(futures, force=True)
+    if not block.set_running_or_notify_cancel():
+        return
+    try:
+        block.set_result(task.result())
+    except CancelledError:
+        block.set_exception(SalvoError("scheduler_lost", "the scheduler has ended or restarted; play the games again"))
+    except KilledWorker as error:
+        text = f"{ALLOWED_LOSSES} hosts were lost with the same block: {error}"
+        block.set_exception(SalvoError("host_failed", text))
+    except BaseException as error:
+        failed = SalvoError("host_failed", f"a host cannot carry out a block: {type(error).__name__}: {error}")
+        failed.__cause__ = error
+        block.set_exception(failed)
+    task.release()
 
 
-# --- scheduler and worker -----------------------------------------------------------------------------------------
+def _cancel(task: Task[Any], block: Future[Any]) -> None:
+    """Take a block back; its host stops within a tenth of a second."""
+    if block.cancelled():
+        with suppress(Exception):  # the cluster is gone, and the block with it
+            task.cancel()
 
 
-def _distributed(level: int | None = None) -> Any:
+# --- on each host -------------------------------------------------------------------------------------------------
+
+
+class _Gone(Exception):
+    """No one is waiting for this block."""
+
+
+def _same(run: Run) -> Run:
+    """Keep a run on a host: Dask moves what a task returns to the hosts that need it, once, and makes it again."""
+    return run
+
+
+def _carry_out(run: Run, items: Sequence[Any]) -> Answer[Any]:
+    from distributed import Status, get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+
+    def look() -> None:
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled" or worker.status not in (Status.running, Status.paused):
+            raise _Gone
+
+    jobs = int(worker.state.total_resources.get("cores", 0)) or cores()
+    return carry_out(run, items, str(worker.name), jobs, look)
+
+
+# --- for all of them ----------------------------------------------------------------------------------------------
+
+
+def import_dask(level: int | None = None) -> Any:
     """Import Dask.
 
     Args:
@@ -466,11 +236,12 @@ def _distributed(level: int | None = None) -> Any:
     return distributed
 
 
-def _no_scheduler(url: str, error: Exception) -> SalvoError:
+def no_scheduler(url: str, error: Exception) -> SalvoError:
+    """Return the error for a URL at which no scheduler answers."""
     return SalvoError("no_scheduler", f"no scheduler answers at {url} ({error}); salvo lab scheduler starts one")
 
 
-def _knock(url: str, security: Security) -> None:
+def knock(url: str, security: Security) -> None:
     """Look whether a scheduler listens; Dask would go on trying.
 
     Raises:
@@ -487,7 +258,7 @@ def _knock(url: str, security: Security) -> None:
             "or start one of your own",
         ) from None
     except OSError as error:
-        raise _no_scheduler(url, error) from None
+        raise no_scheduler(url, error) from None
 
 
 def security_for(url: str, tls: Path | None) -> Security:
@@ -514,7 +285,7 @@ def security_for(url: str, tls: Path | None) -> Security:
             raise SalvoError("bad_tls", f"{file} cannot be read; salvo tls DIR makes it, with the others")
     return cast(
         "Security",
-        _distributed().Security(
+        import_dask().Security(
             require_encryption=True,
             tls_ca_file=ca,
             **{
@@ -524,74 +295,3 @@ def security_for(url: str, tls: Path | None) -> Security:
             },
         ),
     )
-
-
-async def schedule(url: str, tls: Path | None, listening: Callable[[str], object]) -> None:
-    """Be a scheduler until this is cancelled.
-
-    Args:
-        listening: called with its address once it listens.
-
-    Raises:
-        SalvoError: as in :func:`security_for`; ``bad_lab_url``: the address cannot be used.
-    """
-    security = security_for(url, tls)
-    distributed = _distributed()
-    import dask
-
-    dask.config.set(
-        {
-            "distributed.scheduler.allowed-failures": ALLOWED_LOSSES,
-            "distributed.scheduler.worker-ttl": f"{SILENCE_SECONDS} s",
-        }
-    )
-    parts = urlsplit(url)
-    try:
-        scheduler = await distributed.Scheduler(
-            host=url.removesuffix(f":{parts.port}"), port=parts.port, security=security, dashboard=False
-        )
-    except (OSError, RuntimeError) as error:
-        cause = error.__cause__ or error
-        raise SalvoError("bad_lab_url", f"cannot listen at {url}: {getattr(cause, 'strerror', cause)}") from None
-    async with scheduler:
-        listening(scheduler.address)
-        await scheduler.finished()
-
-
-async def serve_blocks(
-    url: str, tls: Path | None, jobs: int | None, name: str, connected: Callable[[str], object]
-) -> None:
-    """Play blocks for a scheduler until that ends, or this is cancelled.
-
-    Args:
-        jobs: processes to play in, all cores if None.
-        connected: called with the address of this host's worker.
-
-    Raises:
-        SalvoError: as in :func:`security_for`; ``no_scheduler``.
-    """
-    security = security_for(url, tls)
-    distributed = _distributed()
-    host = urlsplit(url).hostname or ""
-    here = distributed.utils.get_ip(host)
-    _knock(url, security)
-    software()  # of the code that runs here, whatever is installed while it runs
-    try:
-        async with distributed.Worker(
-            url,
-            nthreads=1,
-            name=name,
-            host=here,
-            security=security,
-            memory_limit=0,
-            dashboard=False,
-            dashboard_address="127.0.0.1:0",
-            resources={"cores": jobs or cores()},
-            death_timeout=CONNECT_SECONDS,
-        ) as worker:
-            connected(worker.address)
-            await worker.finished()
-    except (OSError, RuntimeError, ValueError) as error:  # the latter for a name that is taken
-        raise _no_scheduler(url, error) from None
-    finally:
-        close_idle()

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from distributed import CancelledError, KilledWorker
 
 from salvo.bots.versions import MAX_FILES
 from salvo.errors import BotError, MissingExtra, SalvoError
 from salvo_lab import cluster
-from salvo_lab.cluster import Cluster, security_for, ship
+from salvo_lab.cluster import Cluster, security_for
+from salvo_lab.simulation.on_hosts import ship
 from salvo_server.commands.tls import make_certificates
 
 BOT = "import salvo\n\n\n@salvo.bot\ndef fire(view):\n    return view.untouched.sample(view.shots)\n"
+
+#: The host that was lost last, of which its error names the address.
+LAST: Any = SimpleNamespace(address="tls://192.0.2.1:1")
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +84,35 @@ def test_an_address_that_anybody_could_use_to_run_code_is_refused(url: str, tls:
 
 def test_without_dask_the_error_names_the_extra_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.setattr(cluster, "_knock", lambda *_: None)
+    monkeypatch.setattr(cluster, "knock", lambda *_: None)
     make_certificates(tmp_path, ["localhost"])
     with pytest.raises(MissingExtra, match=r"battleship-salvo\[cluster\]"):
         Cluster("tls://127.0.0.1:1", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OSError("the connection broke while the result was fetched"), "host_failed"),
+        (KilledWorker("block", LAST, 20), "host_failed"),
+        (CancelledError("the scheduler went away"), "scheduler_lost"),
+    ],
+    ids=["connection", "hosts", "scheduler"],
+)
+def test_a_block_whose_result_never_comes_is_an_error_with_a_code(error: BaseException, code: str) -> None:
+    class Lost:
+        is_released = False
+
+        def result(self) -> Any:
+            raise error
+
+        def release(self) -> None:
+            self.is_released = True
+
+    block: Future[Any] = Future()
+    task: Any = Lost()
+    cluster._answer(block, task)
+    failed = block.exception(timeout=0)
+    assert isinstance(failed, SalvoError)
+    assert failed.code == code
+    assert task.is_released

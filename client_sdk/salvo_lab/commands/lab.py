@@ -1,4 +1,4 @@
-"""``salvo lab``: the hosts that play for ``--scheduler``."""
+"""``salvo lab``: the scheduler, and the hosts that play for ``--scheduler``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import os
 import shlex
 import signal
 import socket
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 import click
 
+from salvo.bots.programs.linux import cores
 from salvo.cli.checked import Suggesting
 from salvo.cli.options import JOBS
-from salvo_lab.cluster import schedule, serve_blocks
+from salvo.errors import SalvoError
+from salvo_lab.blocks import close_idle, software
+from salvo_lab.cluster import ALLOWED_LOSSES, CONNECT_SECONDS, import_dask, knock, no_scheduler, security_for
 from salvo_lab.commands.on_hosts import TLS
+
+#: Seconds of silence after which a host counts as lost.
+SILENCE_SECONDS: Final = 30
 
 
 @click.group(cls=Suggesting)
@@ -38,7 +45,7 @@ def scheduler(listen: str, tls: Path | None) -> None:
         click.echo(f"scheduler: {address}")
         click.echo(f"on each host: salvo lab worker {address} --tls {shlex.quote(str(tls))}")
 
-    _until_ended(schedule(f"tls://{listen}", tls, listening))
+    _until_ended(_schedule(f"tls://{listen}", tls, listening))
 
 
 @lab.command()
@@ -49,7 +56,7 @@ def scheduler(listen: str, tls: Path | None) -> None:
 def worker(url: str, tls: Path | None, jobs: int | None, name: str | None) -> None:
     """Play for the scheduler at URL, tls://HOST:PORT, until that ends or Ctrl-C."""
     name = name or f"{socket.gethostname()}-{os.getpid()}"
-    _until_ended(serve_blocks(url, tls, jobs, name, lambda address: click.echo(f"host {name}: plays at {address}")))
+    _until_ended(_serve_blocks(url, tls, jobs, name, lambda address: click.echo(f"host {name}: plays at {address}")))
 
 
 def _until_ended(running: Coroutine[Any, Any, None]) -> None:
@@ -65,3 +72,74 @@ def _until_ended(running: Coroutine[Any, Any, None]) -> None:
         asyncio.run(run())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+
+
+async def _schedule(url: str, tls: Path | None, listening: Callable[[str], object]) -> None:
+    """Be a scheduler until this is cancelled.
+
+    Args:
+        listening: called with its address once it listens.
+
+    Raises:
+        SalvoError: as in :func:`salvo_lab.cluster.security_for`; ``bad_lab_url``: the address cannot be used.
+    """
+    security = security_for(url, tls)
+    distributed = import_dask()
+    import dask
+
+    dask.config.set(
+        {
+            "distributed.scheduler.allowed-failures": ALLOWED_LOSSES,
+            "distributed.scheduler.worker-ttl": f"{SILENCE_SECONDS} s",
+        }
+    )
+    parts = urlsplit(url)
+    try:
+        scheduler = await distributed.Scheduler(
+            host=url.removesuffix(f":{parts.port}"), port=parts.port, security=security, dashboard=False
+        )
+    except (OSError, RuntimeError) as error:
+        cause = error.__cause__ or error
+        raise SalvoError("bad_lab_url", f"cannot listen at {url}: {getattr(cause, 'strerror', cause)}") from None
+    async with scheduler:
+        listening(scheduler.address)
+        await scheduler.finished()
+
+
+async def _serve_blocks(
+    url: str, tls: Path | None, jobs: int | None, name: str, connected: Callable[[str], object]
+) -> None:
+    """Play blocks for a scheduler until that ends, or this is cancelled.
+
+    Args:
+        jobs: processes to play in, all cores if None.
+        connected: called with the address of this host's worker.
+
+    Raises:
+        SalvoError: as in :func:`salvo_lab.cluster.security_for`; ``no_scheduler``.
+    """
+    security = security_for(url, tls)
+    distributed = import_dask()
+    host = urlsplit(url).hostname or ""
+    here = distributed.utils.get_ip(host)
+    knock(url, security)
+    software()  # of the code that runs here, whatever is installed while it runs
+    try:
+        async with distributed.Worker(
+            url,
+            nthreads=1,
+            name=name,
+            host=here,
+            security=security,
+            memory_limit=0,
+            dashboard=False,
+            dashboard_address="127.0.0.1:0",
+            resources={"cores": jobs or cores()},
+            death_timeout=CONNECT_SECONDS,
+        ) as worker:
+            connected(worker.address)
+            await worker.finished()
+    except (OSError, RuntimeError, ValueError) as error:  # the latter for a name that is taken
+        raise no_scheduler(url, error) from None
+    finally:
+        close_idle()

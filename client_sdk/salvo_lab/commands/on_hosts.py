@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -47,6 +47,6 @@ def connected(scheduler: str | None, tls: Path | None) -> Iterator[Cluster | Non
     refuse_unused("jobs", "with --scheduler, whose hosts have a --jobs each; leave one of them out")
     from salvo_lab.cluster import Cluster
 
-    with Cluster(scheduler, tls) as cluster:
+    with closing(Cluster(scheduler, tls)) as cluster:
         click.echo(f"hosts: {cluster.in_words}", err=True)
         yield cluster

@@ -82,9 +82,9 @@ def _sitting_down(person: str, open_page: OpenPage | None) -> SitDown:
         SalvoError: ``no_terminal`` or ``missing_extra``.
     """
     if person == MCP:
-        from salvo_lab.human.language_model import tools as mcp
+        from salvo_lab.human.language_model import tools
 
-        return mcp.sit_down
+        return tools.sit_down
     from salvo_lab.human.skins import skin
 
     return skin(open_page)

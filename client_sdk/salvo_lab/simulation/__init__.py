@@ -327,7 +327,7 @@ def played(
         from salvo_lab.simulation.on_hosts import Games
 
         shipped = Games.shipped(run, written, turn_seconds)
-        return (batch for block in cluster.play(shipped, games, waiting) for batch in block)
+        return (batch for block in cluster.play(shipped.begin, games, waiting) for batch in block)
     from salvo_lab.simulation.pool import Pool, play_here  # a single game needs no other process
 
     if jobs == 0:

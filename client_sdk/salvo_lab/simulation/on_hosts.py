@@ -1,23 +1,84 @@
-"""Games of a run on other hosts, where they are played as on this one."""
+"""Games of a run on other hosts, where they are played as on this one, with the bots' files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Generic
 
+from salvo.bots.sources import is_program
+from salvo.bots.versions import contents_of, keep_content, path_of, split
 from salvo.errors import BotError
+from salvo.system.text_files import missing_file
 from salvo_lab.arena import Failure
-from salvo_lab.cluster import Carrying, Shipped, Work, ship
+from salvo_lab.blocks import Carrying
 from salvo_lab.simulation.pool import Pool
 from salvo_lab.simulation.worker import GameResults, R, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Games(Work[int, GameResults[R]], Generic[R]):
-    """Plays the games of these numbers, which are consecutive."""
+class Shipped:
+    """A bot's file with all that is in its folder.
+
+    Attributes:
+        source: as it was typed.
+        folder: where it is on the machine of the command.
+        inside: its source in that folder.
+        content: by name in the folder; None for a bot that ships with Salvo.
+    """
+
+    source: str
+    folder: str = ""
+    inside: str = ""
+    content: dict[str, bytes] | None = None
+
+    def unpacked(self) -> str:
+        """Return its source on this host; what is there already is used again."""
+        return self.source if self.content is None else str(keep_content(self.content) / self.inside)
+
+    def seen_there(self, text: str) -> str:
+        """Return a text with this host's paths replaced."""
+        if self.content is None:
+            return text
+        here = split(self.unpacked())[0]
+        return text.replace(here, split(self.source)[0]).replace(os.path.dirname(here), self.folder)
+
+
+def ship(sources: Iterable[str]) -> list[Shipped]:
+    """Return bots by content, so that hosts need no file of theirs.
+
+    Raises:
+        BotError: ``bad_bot``: a program, or no such file; ``bad_version``: more than 1,000 files or 20 MB in its
+            folder, or git has no such version.
+    """
+    folders: dict[Path, dict[str, bytes]] = {}
+    shipped = []
+    for source in sources:
+        if is_program(source):
+            raise BotError(
+                "bad_bot", f"{source} is a program of this machine; other hosts play bots in Python, or built-in ones"
+            )
+        file, name = split(source)
+        if not file.endswith(".py"):
+            shipped.append(Shipped(source))
+            continue
+        path = path_of(file).resolve()
+        if not path.is_file():
+            raise BotError("bad_bot", missing_file(Path(file)))
+        if path.parent not in folders:
+            folders[path.parent] = contents_of(path.parent)
+        inside = path.name + (f":{name}" if name else "")
+        shipped.append(Shipped(source, str(path.parent), inside, folders[path.parent]))
+    return shipped
+
+
+@dataclass(frozen=True, slots=True)
+class Games(Generic[R]):
+    """Plays games with consecutive numbers; it is pickled."""
 
     run: Any  # which is a dataclass; without its bots
     bots: dict[str, Shipped]
@@ -31,7 +92,7 @@ class Games(Work[int, GameResults[R]], Generic[R]):
             written: the bots' sources; a class has that of its file.
 
         Raises:
-            BotError: as in :func:`salvo_lab.cluster.ship`; ``bad_bot``: a class that is in no file.
+            BotError: as in :func:`ship`; ``bad_bot``: a class that is in no file.
         """
         for name, bot, source in zip(run.bots, run.bots.values(), written, strict=True):
             if not isinstance(bot, str) and ".py:" not in source:

@@ -113,7 +113,7 @@ def test_a_host_with_other_code_does_not_play(tmp_path: Path, home: Path) -> Non
     other = tmp_path / "other"
     other.mkdir()
     (other / "sitecustomize.py").write_text(
-        "import salvo_lab.cluster as cluster\ncluster.software = lambda: {'Python': '3.11', \"Salvo's code\": 'old'}\n"
+        "import salvo_lab.blocks as blocks\nblocks.software = lambda: {'Python': '3.11', \"Salvo's code\": 'old'}\n"
     )
     with ExitStack() as leaving, pytest.MonkeyPatch.context() as patched:
         hosts = Hosts(tmp_path, leaving)
