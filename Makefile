@@ -134,7 +134,7 @@ contract: $(READY)       ## generated Python, the tables of the contract and of 
 	$(BIN)/python proto/exec/make.py
 	$(BIN)/python proto/json_schema.py
 	$(BIN)/python proto/print_contract.py
-	$(BIN)/python server/print_settings.py
+	$(BIN)/python docs/print_settings.py
 
 clean:
 	rm -rf .venv

@@ -25,7 +25,7 @@ from salvo.wire.topics import check_name
 from salvo_game.referee import Referee
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.client_handler import ClientHandler
-from salvo_gateways.host import GatewayDoor
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.peer import Broken, ClientConnection
 from salvo_gateways.table_watch import TableWatch
 from salvo_server.core.authenticator import Authenticator

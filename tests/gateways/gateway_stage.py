@@ -10,14 +10,14 @@ from kit.waiting import until
 from salvo.rules import RuleBook
 from salvo_game.recordings import RecordedCourse, Recording, open_recordings
 from salvo_gateways.accounts import Accounts
-from salvo_gateways.host import GatewayDoor, Host
+from salvo_gateways.listener import GatewayDoor, Listener
 from salvo_gateways.table_watch import TableWatch
 
 
 @contextlib.contextmanager
-def hosting(door: GatewayDoor) -> Iterator[Host]:
+def hosting(door: GatewayDoor) -> Iterator[Listener]:
     """Listen at ``host.address``."""
-    host = Host(door)
+    host = Listener(door)
     host.open("127.0.0.1", 0)
     with contextlib.closing(host):
         yield host

@@ -14,7 +14,7 @@ from salvo.bots import sources
 from salvo.rules import BOOKS, SCATTERED, SPACED, RuleBook
 from salvo_gateways.classic import ClassicRole, check, door
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import GatewayDoor
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.transcripts import Transcripts
 
 HERE = Path(__file__).parent / "conversations"

@@ -15,7 +15,7 @@ from salvo.rules import SPACED
 from salvo_gateways.classic import bus, door
 from salvo_gateways.classic import protocol_text as w
 from salvo_gateways.hidden_fleet.answers import ShotOutcome
-from salvo_gateways.host import Host
+from salvo_gateways.listener import Listener
 from salvo_gateways.peer import Broken
 
 
@@ -98,7 +98,7 @@ def test_nobody_on_another_machine_names_a_third_one_that_the_gateway_calls(monk
     called: list[str] = []
     monkeypatch.setattr(bus.Bus, "_call", lambda self, where: called.append(where))
     monkeypatch.setattr(bus, "calls", lambda own, other: True)
-    programs = bus.Bus(("234.7.6.5", 0), cast(Host, None), "127.0.0.1")
+    programs = bus.Bus(("234.7.6.5", 0), cast(Listener, None), "127.0.0.1")
     for source in ("198.51.100.7", "192.0.2.9", "127.0.0.1"):
         programs.receive(b"A/", "192.0.2.9:4001", source)
     assert called == ["192.0.2.9:4001"] * 2

@@ -10,7 +10,7 @@ import pytest
 
 from gateways.gateway_stage import hosting
 from salvo_gateways.client_handler import ClientHandler
-from salvo_gateways.host import GatewayDoor, Host
+from salvo_gateways.listener import GatewayDoor, Listener
 from salvo_gateways.peer import Broken
 
 
@@ -29,9 +29,9 @@ class Echo(ClientHandler):
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
     """A gateway with four places."""
-    monkeypatch.setattr("salvo_gateways.host.MAX_CLIENTS", 4)
+    monkeypatch.setattr("salvo_gateways.listener.MAX_CLIENTS", 4)
     with hosting(GatewayDoor(Echo)) as opened:
         yield opened
 
@@ -39,7 +39,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 class Program:
     """A program that comes from an address."""
 
-    def __init__(self, host: Host, address: str = "127.0.0.1") -> None:
+    def __init__(self, host: Listener, address: str = "127.0.0.1") -> None:
         self._socket = socket.create_connection(host.address, timeout=60, source_address=(address, 0))
         self._lines = self._socket.makefile("rb")
 
@@ -62,7 +62,7 @@ class Program:
 
 
 @pytest.fixture
-def come(host: Host) -> Iterator[Callable[..., Program]]:
+def come(host: Listener) -> Iterator[Callable[..., Program]]:
     """Connect, until the end of the test."""
     with contextlib.ExitStack() as stack:
         yield lambda *address: stack.enter_context(contextlib.closing(Program(host, *address)))
@@ -88,7 +88,7 @@ def test_a_client_that_has_sent_something_is_not_disconnected_for_another(come: 
     assert [client.send() for client in clients] == [b"hello\n"] * 4
 
 
-def test_clients_of_a_closing_gateway_receive_a_goodbye(host: Host, come: Come) -> None:
+def test_clients_of_a_closing_gateway_receive_a_goodbye(host: Listener, come: Come) -> None:
     clients = [come() for _ in range(2)]
     assert [client.send() for client in clients] == [b"hello\n"] * 2
     host.close()

@@ -18,8 +18,8 @@ from salvo.bots import sources
 from salvo.rules import ALTERNATE, BOOKS, STREAK, RuleBook
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.game import HiddenGame
-from salvo_gateways.host import GatewayDoor
 from salvo_gateways.jsonline import check, door
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.transcripts import Transcripts
 
 HERE = Path(__file__).parent / "conversations"

@@ -15,7 +15,7 @@ from salvo import messages as m
 from salvo.messages import State
 from salvo.rules import XBS, Fleet
 from salvo_gateways.accounts import RosterAccounts
-from salvo_gateways.host import GatewayDoor
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.xbs import door
 from salvo_gateways.xbs.protocol_text import complete, second_seated_name
 from salvo_server.storage.roster import Roster

@@ -144,7 +144,7 @@ def test_a_number_in_a_guide_is_that_of_the_code(about: str) -> None:
 
 
 def _printer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("print_settings", ROOT / "server" / "print_settings.py")
+    spec = importlib.util.spec_from_file_location("print_settings", ROOT / "docs" / "print_settings.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -167,7 +167,7 @@ def test_help_and_the_documented_table_agree_on_every_setting(commands: dict[tup
 def test_the_table_of_settings_is_that_of_the_server() -> None:
     text = SETTINGS.read_text()
     assert "| `over_seconds` | `--over-seconds` | 1 to 86400 s | 300; " in text
-    assert _printer().printed(text) == text, "python server/print_settings.py"
+    assert _printer().printed(text) == text, "python docs/print_settings.py"
 
 
 def test_messages_that_the_guides_quote_are_those_of_the_program() -> None:

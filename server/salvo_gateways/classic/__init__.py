@@ -30,7 +30,7 @@ from salvo_gateways.classic.client_handler import END_SECONDS, ClassicHandler, C
 from salvo_gateways.classic.protocol_text import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
-from salvo_gateways.host import GatewayDoor
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.peer import Lines
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 

@@ -20,7 +20,7 @@ from typing import Final
 
 from salvo_gateways.classic.protocol_text import MAX_BYTES
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import Host
+from salvo_gateways.listener import Listener
 from salvo_gateways.peer import Broken
 from salvo_gateways.report import GatewayReport
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, split_address
@@ -70,7 +70,7 @@ class Frames:
 class Bus:
     """The gateway as a program on the bus; each other one is a client."""
 
-    def __init__(self, group: tuple[str, int], host: Host, interface: str = "") -> None:
+    def __init__(self, group: tuple[str, int], host: Listener, interface: str = "") -> None:
         """Join the group.
 
         Args:

@@ -7,7 +7,7 @@ import socket
 import threading
 from typing import Final
 
-from salvo_gateways.host import Host
+from salvo_gateways.listener import Listener
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ _CALL_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.1
 
 
-def call_repeatedly(host: Host, address: tuple[str, int], stop: threading.Event) -> None:
+def call_repeatedly(host: Listener, address: tuple[str, int], stop: threading.Event) -> None:
     """Call a program, and again a second after each call has ended, until ``stop`` is set.
 
     Args:

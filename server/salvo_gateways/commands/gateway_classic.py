@@ -24,7 +24,7 @@ from salvo_gateways.commands.shared import (
     serve_clients,
     transcripts_option,
 )
-from salvo_gateways.host import Host
+from salvo_gateways.listener import Listener
 from salvo_gateways.transcripts import Transcripts
 from salvo_lab.human import HUMAN
 from salvo_server.brokers.embedded.addresses import split_address
@@ -126,7 +126,7 @@ def command(
         restarts=None if person is None else person.restarts,
         transcripts=Transcripts("classic", transcripts),
     )
-    host = Host(opening)
+    host = Listener(opening)
     what = f"programs of the two-player game play{' against you' if person else ''}"
 
     def serve(stop: threading.Event, report: Callable[[str], object]) -> None:

@@ -10,8 +10,8 @@ import click
 from salvo.bots.player import Bot
 from salvo.rules import RuleBook
 from salvo_gateways.commands.shared import opponent_option, rules_option, serve_clients, transcripts_option
-from salvo_gateways.host import Host
 from salvo_gateways.jsonline import check, door
+from salvo_gateways.listener import Listener
 from salvo_gateways.transcripts import Transcripts
 
 
@@ -31,5 +31,5 @@ def command(
     The gateway is the system's server, and needs no other one.
     """
     games = Transcripts("jsonline", transcripts)
-    host = Host(door(book, opponent, status_names=status_names, transcripts=games))
+    host = Listener(door(book, opponent, status_names=status_names, transcripts=games))
     serve_clients(host, listen, "programs that speak JSON lines play")

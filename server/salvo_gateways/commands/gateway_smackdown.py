@@ -27,7 +27,7 @@ from salvo_gateways.commands.shared import (
     transcripts_option,
     wait_until_set,
 )
-from salvo_gateways.host import Host
+from salvo_gateways.listener import Listener
 from salvo_gateways.smackdown import ANYBODY, SmackdownLobby, check, door
 from salvo_gateways.smackdown.match import HOUSE
 from salvo_gateways.transcripts import Transcripts
@@ -85,7 +85,7 @@ def command(
     with contextlib.ExitStack() as stack:
         children = []
         for program, name in zip(programs, names, strict=True):
-            host = Host(door(lobby, name))
+            host = Listener(door(lobby, name))
             other = HOUSE if opponent else next((other for other in names if other != name), _UNKNOWN)
             finished = partial(lobby.finished_by, name)
             children.append(Child([*program, name, other], name, host.admit, partial(wants_more, name), finished))
@@ -96,7 +96,7 @@ def command(
         if games is not None:
             threading.Thread(target=_stop_after, args=(children, stop), daemon=True).start()
         if listen:
-            serve_clients(Host(door(lobby)), listen, "Code Smackdown", stop)
+            serve_clients(Listener(door(lobby)), listen, "Code Smackdown", stop)
         else:
             click.echo(f"Code Smackdown: {', '.join(names)}")
             wait_until_set(stop)

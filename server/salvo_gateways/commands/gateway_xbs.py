@@ -16,7 +16,7 @@ from salvo.net.mqtt import BrokerUrl
 from salvo.wire.topics import check_name
 from salvo_gateways.accounts import Accounts, OpenAccounts, RosterAccounts
 from salvo_gateways.commands.shared import serve_clients
-from salvo_gateways.host import Host
+from salvo_gateways.listener import Listener
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs import MAX_PLAYERS, door
 from salvo_server.settings import gateway_key_path, roster_path
@@ -63,7 +63,7 @@ def command(
     with _table_watch(broker, table, roster, ca) as watch:
         book = watch.open()
         opening = door(watch, book, title=title or f"Salvo {table}".strip(), most=most)
-        serve_clients(Host(opening), listen, "xbs")
+        serve_clients(Listener(opening), listen, "xbs")
 
 
 @contextlib.contextmanager

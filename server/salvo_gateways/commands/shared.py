@@ -17,7 +17,7 @@ from salvo.bots.player import Bot
 from salvo.errors import BotError, SalvoError
 from salvo.rules import RuleBook
 from salvo.rules.files import load_book
-from salvo_gateways.host import Host
+from salvo_gateways.listener import Listener
 from salvo_server.brokers.embedded.addresses import split_address
 
 _POLL_SECONDS: Final = 0.5
@@ -70,7 +70,7 @@ transcripts_option: Final = click.option(
 
 
 def serve_clients(
-    host: Host,
+    host: Listener,
     listen: str,
     what: str,
     stop: threading.Event | None = None,

@@ -38,9 +38,9 @@ from salvo.bots.player import Bot
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Sinkings, Spacing, Starter
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.hidden_fleet.room import Room
-from salvo_gateways.host import GatewayDoor
 from salvo_gateways.jsonline.client_handler import JsonHandler
 from salvo_gateways.jsonline.protocol_text import Values, Wording
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
 __all__ = ["check", "door"]

@@ -29,7 +29,7 @@ from typing import Final
 
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spacing
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import GatewayDoor
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.smackdown.client_handler import SmackdownHandler
 from salvo_gateways.smackdown.match import ANYBODY, SmackdownLobby
 

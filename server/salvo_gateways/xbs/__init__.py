@@ -53,7 +53,7 @@ from typing import Final
 
 from salvo.rules import Announce, Ending, Order, Repeats, RuleBook, Shots, Spacing, Targets
 from salvo_gateways.errors import GatewayError
-from salvo_gateways.host import GatewayDoor
+from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs.client_handler import XbsHandler
 from salvo_gateways.xbs.doorway import FEWEST_PLAYERS, Doorway

@@ -28,7 +28,7 @@ from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
 from salvo_watch.web.league import Course, evening_picture, podium_in
-from salvo_watch.web.picture import table_of_standings
+from salvo_watch.web.screen import table_of_standings
 from salvo_watch.web.stage import LATEST_SECONDS, Playing, Stage
 from salvo_watch.web.tables import Arrived, Table, read
 from salvo_watch.web.tapes import Logs, Tape, tape_of_log

@@ -1,4 +1,4 @@
-"""Apply what is received of a table to what is shown of it, a :class:`~salvo_watch.web.picture.Screen`.
+"""Apply what is received of a table to what is shown of it, a :class:`~salvo_watch.web.screen.Screen`.
 
 A tape plays to a table, too, which receives a game from its record (:mod:`salvo_watch.web.tapes`).
 """
@@ -29,7 +29,7 @@ from salvo.table_state import (
 from salvo.wire import topics
 from salvo_game.lobby import MAX_PLACEMENT_TIMES
 from salvo_watch.web.commentary import Salvo
-from salvo_watch.web.picture import Scene, Screen, out_of
+from salvo_watch.web.screen import Scene, Screen, out_of
 
 #: The time to place ships until the rules are known.
 _PLACING_SECONDS: Final = 60

@@ -20,7 +20,7 @@ from salvo_game.log import is_public
 from salvo_game.log_verification import verify_lines
 from salvo_game.table_step import Step
 from salvo_server.spectators.referee_view import BoardSnapshots
-from salvo_watch.web.picture import Scene
+from salvo_watch.web.screen import Scene
 from salvo_watch.web.tables import Arrived, Table
 
 #: Of the logs of all games in play together; on an open broker any client may publish some.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from salvo import messages as m
 from salvo.errors import CODES, ImpostorError
 from salvo.join.events import Refused, ServerMet
+from salvo.join.session.known_table import SILENCE_SECONDS
 from salvo.join.session.machine_states import (
     ASK_AGAIN_SECONDS,
     PATIENCE_SECONDS,
@@ -15,7 +16,6 @@ from salvo.join.session.machine_states import (
     ReturningEvent,
     TablePhase,
 )
-from salvo.join.session.news import SILENCE_SECONDS
 from salvo.join.session.state import SessionState
 from salvo.messages import State
 from salvo.wire.seal import fingerprint

@@ -9,7 +9,7 @@ from salvo.codec import command_writer
 from salvo.codec.announcements import Publication
 from salvo.codec.log import message_digest
 from salvo.join.fairness.witness import Witness
-from salvo.join.session.news import KnownTable
+from salvo.join.session.known_table import KnownTable
 from salvo.rules import Placement
 from salvo.view import Shot
 from salvo.wire import topics

@@ -19,8 +19,8 @@ from salvo.errors import WireError
 from salvo.join.events import Event, HostSeen, Refused, Said, Seated
 from salvo.join.fairness.witness import Witness
 from salvo.join.session import following, joining, placing, playing, returning
+from salvo.join.session.known_table import KnownTable
 from salvo.join.session.machine_states import ReturningEvent
-from salvo.join.session.news import KnownTable
 from salvo.join.session.outbox import Outbox
 from salvo.join.session.state import PendingRequest, SessionState
 from salvo.join.session.tables import machines

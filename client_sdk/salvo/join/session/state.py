@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from salvo import messages as m
 from salvo.errors import IllegalCommand
 from salvo.join.events import Event, Refused
+from salvo.join.session.known_table import KnownTable, Reports
 from salvo.join.session.machine_states import (
     JoiningEvent,
     JoiningState,
@@ -25,7 +26,6 @@ from salvo.join.session.machine_states import (
     TableEvent,
     TablePhase,
 )
-from salvo.join.session.news import KnownTable, Reports
 from salvo.join.session.outbox import Outbox
 from salvo.messages import State
 from salvo.rules import Fleet

@@ -48,7 +48,7 @@ class GatewayDoor:
         return handler
 
 
-class Host:
+class Listener:
     """Accepts the clients of a gateway, and serves them.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Print the table of settings in docs/settings.md: ``python server/print_settings.py`` rewrites it in place."""
+"""Print the table of settings in docs/settings.md: ``python docs/print_settings.py`` rewrites it in place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from salvo_server.settings import ServerSettings
 from salvo_server.settings_reference import reference
 
-PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+PAGE = Path(__file__).with_name("settings.md")
 
 
 def settings() -> str:
