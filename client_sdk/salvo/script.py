@@ -56,7 +56,7 @@ def run(bot: type[Bot]) -> None:
     """
     global _ran
     _ran = True
-    from salvo.bots.folder import running
+    from salvo.bots.file_loader import running
 
     caller = sys._getframe(1)
     in_a_pool = caller.f_code.co_name == "<module>" and caller.f_globals.get("__name__") == "__mp_main__"

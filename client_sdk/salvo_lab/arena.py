@@ -41,7 +41,7 @@ from salvo.wire.chat_text import clean_text
 #: Turns in a row without a shot that defeat a player, as in a contest by default (SALVO-TURN-6).
 EMPTY_TURNS = 3
 
-Listener = Callable[[Sequence[Shot], SalvoResolved], None]
+GameListener = Callable[[Sequence[Shot], SalvoResolved], None]
 
 
 class Placed:
@@ -194,7 +194,7 @@ def play(
     table: str = "",
     book: RuleBook = SALVO,
     opening: Callable[[Mapping[str, Fleet]], None] | None = None,
-    listener: Listener | None = None,
+    listener: GameListener | None = None,
     fleets: Mapping[str, Fleet] | None = None,
     starter: int | None = None,
     supervision: Supervision | None = None,
@@ -275,7 +275,7 @@ class _Match:
         game: int,
         table: str,
         book: RuleBook,
-        listener: Listener | None,
+        listener: GameListener | None,
         laid: Mapping[str, Fleet],
         starter: int | None,
         supervision: Supervision | None,

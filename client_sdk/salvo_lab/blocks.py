@@ -36,12 +36,12 @@ BLOCKS_AHEAD: Final = 2
 IDLE_SECONDS: Final = 10.0
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+BlockResult = TypeVar("BlockResult")
 #: Carries out a block on a host; the second argument is called about ten times a second, and raises to end it.
-Carrying = Callable[[Sequence[Item], Callable[[], None]], list[Result]]
+Carrying = Callable[[Sequence[Item], Callable[[], None]], list[BlockResult]]
 
 
-class Answer(NamedTuple, Generic[Result]):
+class BlockAnswer(NamedTuple, Generic[BlockResult]):
     """What a host makes of a block.
 
     Attributes:
@@ -53,7 +53,7 @@ class Answer(NamedTuple, Generic[Result]):
 
     size: int
     seconds: float
-    results: list[Result] | None
+    results: list[BlockResult] | None
     error: tuple[str, str, str] = ("", "", "")
 
 
@@ -61,11 +61,11 @@ class Answer(NamedTuple, Generic[Result]):
 
 
 def in_blocks(
-    submit: Callable[[Sequence[Item]], Future[Answer[Result]]],
+    submit: Callable[[Sequence[Item]], Future[BlockAnswer[BlockResult]]],
     items: Sequence[Item],
     hosts: Callable[[], int],
     waiting: Callable[[], object] | None = None,
-) -> Iterator[list[Result]]:
+) -> Iterator[list[BlockResult]]:
     """Have hosts carry out work, and yield the results block by block, in the order of the items.
 
     Args:
@@ -78,8 +78,8 @@ def in_blocks(
         BotError: of the first block, in the order of the items, whose answer is an error.
         Exception: what a future raises; at once, whichever block it is of.
     """
-    blocks: deque[Future[Answer[Result]]] = deque()  # in order, until they are yielded
-    pending: set[Future[Answer[Result]]] = set()
+    blocks: deque[Future[BlockAnswer[BlockResult]]] = deque()  # in order, until they are yielded
+    pending: set[Future[BlockAnswer[BlockResult]]] = set()
     position, end, count, called = 0, len(items), 1, time.monotonic()
     try:
         while position < end or blocks:
@@ -113,7 +113,7 @@ def in_blocks(
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunOnHost:
     """What all blocks of a run share, and a host gets once; it is pickled.
 
     Attributes:
@@ -139,7 +139,7 @@ _started: dict[str, _Processes] = {}
 _lock = threading.Lock()
 
 
-def carry_out(run: Run, items: Sequence[Any], host: str, jobs: int, look: Callable[[], None]) -> Answer[Any]:
+def carry_out(run: RunOnHost, items: Sequence[Any], host: str, jobs: int, look: Callable[[], None]) -> BlockAnswer[Any]:
     """Carry out a block on this host.
 
     Args:
@@ -156,13 +156,13 @@ def carry_out(run: Run, items: Sequence[Any], host: str, jobs: int, look: Callab
                 results = processes.carry_out(items, look)
                 processes = processes._replace(leaving=leaving.pop_all(), used=time.monotonic())
         except SalvoError as error:
-            return Answer(len(items), 0.0, None, (error.code, error.text, getattr(error, "trace", "")))
+            return BlockAnswer(len(items), 0.0, None, (error.code, error.text, getattr(error, "trace", "")))
         _started[run.token] = processes
     threading.Timer(IDLE_SECONDS, close_idle, [IDLE_SECONDS]).start()
-    return Answer(len(items), processes.used - start, results)
+    return BlockAnswer(len(items), processes.used - start, results)
 
 
-def _begun(run: Run, jobs: int) -> _Processes:
+def _begun(run: RunOnHost, jobs: int) -> _Processes:
     leaving = ExitStack()
     return _Processes(leaving, leaving.enter_context(run.begin(jobs)), 0.0)
 

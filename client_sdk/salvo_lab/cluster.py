@@ -32,7 +32,17 @@ from salvo.bots.programs.linux import cores
 from salvo.errors import MissingExtra, SalvoError
 from salvo.net.addresses import split_url
 from salvo.net.tls import CA, CERTIFICATE, KEY
-from salvo_lab.blocks import Answer, Carrying, Item, Result, Run, carry_out, check_software, in_blocks, software
+from salvo_lab.blocks import (
+    BlockAnswer,
+    BlockResult,
+    Carrying,
+    Item,
+    RunOnHost,
+    carry_out,
+    check_software,
+    in_blocks,
+    software,
+)
 
 if TYPE_CHECKING:
     from distributed import Client, Security
@@ -99,10 +109,10 @@ class Cluster:
 
     def play(
         self,
-        begin: Callable[[int], AbstractContextManager[Carrying[Item, Result]]],
+        begin: Callable[[int], AbstractContextManager[Carrying[Item, BlockResult]]],
         items: Sequence[Item],
         waiting: Callable[[], object] | None = None,
-    ) -> Iterator[list[Result]]:
+    ) -> Iterator[list[BlockResult]]:
         """Have hosts carry out work, and yield the results as :func:`salvo_lab.blocks.in_blocks` does.
 
         Args:
@@ -113,17 +123,17 @@ class Cluster:
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of the size of what is sent, which is sent once
-            run = self._client.submit(_same, Run(uuid4().hex, software(), begin), pure=False)
+            run = self._client.submit(_same, RunOnHost(uuid4().hex, software(), begin), pure=False)
         yield from in_blocks(partial(self._submit, run), items, self._count_hosts, waiting)
 
-    def _submit(self, run: Task[Run], items: Sequence[Any]) -> Future[Answer[Any]]:
+    def _submit(self, run: Task[RunOnHost], items: Sequence[Any]) -> Future[BlockAnswer[Any]]:
         """Queue a block.
 
         Dask's own executor (``Client.get_executor``) leaves a future pending for ever if the connection breaks while
         its result is fetched.
         """
         task = self._client.submit(_carry_out, run, items, pure=False)
-        block: Future[Answer[Any]] = Future()
+        block: Future[BlockAnswer[Any]] = Future()
         block.add_done_callback(partial(_cancel, task))
         task.add_done_callback(partial(_answer, block))
         return block
@@ -154,7 +164,7 @@ class Cluster:
         return len(self._hosts)
 
 
-def _answer(block: Future[Answer[Any]], task: Task[Answer[Any]]) -> None:
+def _answer(block: Future[BlockAnswer[Any]], task: Task[BlockAnswer[Any]]) -> None:
     """Give a block the outcome of its task, which no host needs to have any more."""
     from distributed import CancelledError, KilledWorker
 
@@ -188,12 +198,12 @@ class _Gone(Exception):
     """No one is waiting for this block."""
 
 
-def _same(run: Run) -> Run:
+def _same(run: RunOnHost) -> RunOnHost:
     """Keep a run on a host: Dask moves what a task returns to the hosts that need it, once, and makes it again."""
     return run
 
 
-def _carry_out(run: Run, items: Sequence[Any]) -> Answer[Any]:
+def _carry_out(run: RunOnHost, items: Sequence[Any]) -> BlockAnswer[Any]:
     from distributed import Status, get_worker
 
     worker = get_worker()

@@ -18,7 +18,7 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Final
 
-from salvo.bots.folder import PREFIX
+from salvo.bots.file_loader import PREFIX
 from salvo.bots.sources import SANDBOX, in_folder, is_program, words_of
 from salvo.bots.versions import revision_of, split
 from salvo.errors import BotError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from salvo.errors import SalvoError
-from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.peer import ClientConnection, PeerBroken
 from salvo_gateways.report import GatewayReport
 
 #: The longest time between two calls of :meth:`ClientHandler.tick`.
@@ -45,7 +45,7 @@ class ClientHandler:
         """The client has sent a message."""
         raise NotImplementedError
 
-    def invalid_message_received(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: PeerBroken) -> None:
         """The client has sent something that is not a valid message."""
         raise NotImplementedError
 
@@ -140,7 +140,7 @@ class ClientHandler:
         for message in taken:
             if self._ended:
                 return
-            if isinstance(message, Broken):
+            if isinstance(message, PeerBroken):
                 self.invalid_message_received(message)
             else:
                 self.message_received(message)

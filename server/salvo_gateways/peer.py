@@ -27,7 +27,7 @@ _READ_BYTES: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class PeerBroken:
     """Something that is not a message.
 
     Attributes:
@@ -42,7 +42,7 @@ class Broken:
 class Framing(Protocol):
     """Finds where messages end; keeps what has not ended yet, and never more than a message."""
 
-    def feed(self, data: bytes) -> Iterable[bytes | Broken]: ...
+    def feed(self, data: bytes) -> Iterable[bytes | PeerBroken]: ...
     def write(self, message: str) -> bytes: ...
 
 
@@ -53,15 +53,15 @@ class Lines:
         """Start at the beginning of a line.
 
         Args:
-            longest_bytes: of a line, without its end; a longer one is :class:`Broken`, and thrown away as it comes.
+            longest_bytes: of a line, without its end; a longer one is :class:`PeerBroken`, and thrown away as it comes.
         """
         self._longest = longest_bytes
         self._rest = bytearray()
         self._skipping = False
 
-    def feed(self, data: bytes) -> Iterable[bytes | Broken]:
+    def feed(self, data: bytes) -> Iterable[bytes | PeerBroken]:
         """Return what has ended."""
-        found: list[bytes | Broken] = []
+        found: list[bytes | PeerBroken] = []
         *ended, rest = data.split(b"\n")
         for piece in ended:
             self._rest += piece
@@ -84,8 +84,8 @@ class Lines:
         """Return a message as it is sent."""
         return f"{message}\n".encode()
 
-    def _too_long(self) -> Broken:
-        return Broken("too_long", f"a line has at most {self._longest} bytes")
+    def _too_long(self) -> PeerBroken:
+        return PeerBroken("too_long", f"a line has at most {self._longest} bytes")
 
 
 class ClientConnection:
@@ -107,7 +107,7 @@ class ClientConnection:
         self.arrived: Callable[[], None] = lambda: None
         self._socket = sock
         self._framing = framing
-        self._waiting: deque[str | Broken] = deque()
+        self._waiting: deque[str | PeerBroken] = deque()
         self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, name=f"peer {name}", daemon=True)
         self._allowance, self._allowed_at = MESSAGES_AT_ONCE, time.monotonic()
@@ -121,7 +121,7 @@ class ClientConnection:
         """Begin to read."""
         self._reader.start()
 
-    def take(self) -> list[str | Broken]:
+    def take(self) -> list[str | PeerBroken]:
         """Return what has arrived, in order."""
         with self._changed:
             taken = list(self._waiting)
@@ -183,7 +183,7 @@ class ClientConnection:
                     break
         self._leave()
 
-    def _put(self, message: str | Broken) -> None:
+    def _put(self, message: str | PeerBroken) -> None:
         with self._changed:
             self._changed.wait_for(lambda: len(self._waiting) < MAX_WAITING or self.gone)
             self._waiting.append(message)
@@ -206,8 +206,8 @@ class ClientConnection:
         self.arrived()
 
 
-def _text(message: bytes) -> str | Broken:
+def _text(message: bytes) -> str | PeerBroken:
     try:
         return message.decode()
     except UnicodeDecodeError as error:
-        return Broken("not_text", f"byte {error.start + 1} of a message is not UTF-8")
+        return PeerBroken("not_text", f"byte {error.start + 1} of a message is not UTF-8")

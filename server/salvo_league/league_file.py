@@ -76,7 +76,7 @@ def _line(value: object) -> object:
 
 
 Table = Annotated[str, BeforeValidator(partial(_name, "table"))]
-Team = Annotated[str, BeforeValidator(partial(_name, "team"))]
+TeamName = Annotated[str, BeforeValidator(partial(_name, "team"))]
 Real = Annotated[float, BeforeValidator(number)]
 Seconds = Annotated[WholeNumber, Field(ge=1, le=86_400)]
 
@@ -119,9 +119,9 @@ class League(Model):
     result_seconds: Annotated[WholeNumber, Field(ge=0, le=3600)] = 10
     away_seconds: Annotated[WholeNumber, Field(ge=1, le=86_400)] = 60
     patience_seconds: Annotated[WholeNumber, Field(ge=0, le=3600)] = 20
-    teams: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
-    plain: Annotated[tuple[Team, ...], Field(max_length=1000)] = ()
-    fill: dict[Team, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict, max_length=7)
+    teams: Annotated[tuple[TeamName, ...], Field(max_length=1000)] = ()
+    plain: Annotated[tuple[TeamName, ...], Field(max_length=1000)] = ()
+    fill: dict[TeamName, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict, max_length=7)
     seed: Seed = ""
 
     @model_validator(mode="after")

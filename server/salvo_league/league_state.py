@@ -17,7 +17,7 @@ from salvo_lab.series.lines import (
     Began,
     Closing,
     Drawn,
-    Ended,
+    FixtureEnded,
     LeagueResult,
     Plain,
     SeriesLine,
@@ -111,7 +111,7 @@ class LeagueState:
                 self._misses[team] = 0
             case Annulled(number, by):
                 self.annulled[number] = by
-            case Ended():
+            case FixtureEnded():
                 self.ended = True
             case Badged(given):
                 self.badges |= given

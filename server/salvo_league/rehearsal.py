@@ -68,7 +68,7 @@ class RehearsalError(SalvoError):
     """``no_server``: something that should have happened did not."""
 
 
-class Moment(NamedTuple):
+class RehearsalMoment(NamedTuple):
     """A moment of an evening at which people look at screens.
 
     Attributes:
@@ -210,7 +210,7 @@ class Rehearsal:
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
-    def play(self) -> Iterator[Moment]:
+    def play(self) -> Iterator[RehearsalMoment]:
         """Play the evening; yield its moments, between which it goes on by itself.
 
         Raises:
@@ -247,7 +247,7 @@ class Rehearsal:
         yield self._moment("restart", "the server was killed; the same command resumes all games")
         yield from self._to_the_end()
 
-    def _to_the_end(self) -> Iterator[Moment]:
+    def _to_the_end(self) -> Iterator[RehearsalMoment]:
         if self.league is None:
             self.command("finish")
             self._await_phase(m.Phase.OVER)
@@ -274,8 +274,8 @@ class Rehearsal:
         words = ("join", self.url, bot, "--team", team)
         self._bots[team] = self._start(f"{team}'s bot", *words, SALVO_SECRET=self.secrets[team])
 
-    def _moment(self, name: str, text: str) -> Moment:
-        return Moment(name, text, self._now())
+    def _moment(self, name: str, text: str) -> RehearsalMoment:
+        return RehearsalMoment(name, text, self._now())
 
     def _now(self, *, again: bool = False) -> m.EveningShown:
         """Return what is on, as the server has published it last.

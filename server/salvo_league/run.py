@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from salvo.codec.announcements import LEAGUE
-from salvo_lab.series.lines import Ended, LeagueLine
+from salvo_lab.series.lines import FixtureEnded, LeagueLine
 from salvo_lab.series.record import SeriesRecord
 from salvo_league.all_brokers import AllBrokers
 from salvo_league.director import Director, Store
@@ -61,7 +61,7 @@ def play_league(
         waiting(director.waiting_here, director.busy())
     if not _end_is_published(director, cells):
         return False
-    record.add([Ended(int(time.time()))])
+    record.add([FixtureEnded(int(time.time()))])
     return True
 
 

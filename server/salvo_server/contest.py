@@ -33,7 +33,7 @@ from salvo_server.brokers.mosquitto.config import open_server
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
 from salvo_server.brokers.mosquitto.marks import Marks
 from salvo_server.core.server_status import last_will
-from salvo_server.service import Listener
+from salvo_server.service import ServiceListener
 from salvo_server.settings import ServerSettings, check_rights, identity_path, roster_path
 from salvo_server.spectators.headlines import Headlines
 from salvo_server.spectators.live_standings import CountedJournal, LiveStandings
@@ -180,7 +180,7 @@ class Contest:
     def __init__(
         self,
         settings: ServerSettings,
-        listener: Listener | None = None,
+        listener: ServiceListener | None = None,
         *,
         journal: Journal | None = None,
         identity: Identity | None = None,
@@ -219,7 +219,7 @@ class Contest:
     def _start(
         self,
         settings: ServerSettings,
-        listener: Listener | None,
+        listener: ServiceListener | None,
         opened: contextlib.ExitStack,
         gateway_tables: Mapping[str, bool],
     ) -> None:

@@ -28,11 +28,11 @@ MAX_TRIES: Final = 16
 #: A watcher that keeps its user for this long forgets which ones were in use.
 SETTLED_SECONDS: Final = 60.0
 
-_News = TypeVar("_News", covariant=True)
+_ScreenNews = TypeVar("_ScreenNews", covariant=True)
 
 
-class _Watching(Protocol[_News]):
-    def poll(self, timeout_seconds: float) -> Sequence[_News]: ...
+class _Watching(Protocol[_ScreenNews]):
+    def poll(self, timeout_seconds: float) -> Sequence[_ScreenNews]: ...
     def change_user(self, user: str) -> None: ...
 
 
@@ -79,7 +79,7 @@ class ScreenUsers:
         self._number = number
         self.user = f"{self._name}.{number}"
 
-    def poll(self, connection: _Watching[_News], seconds: float) -> Sequence[_News]:
+    def poll(self, connection: _Watching[_ScreenNews], seconds: float) -> Sequence[_ScreenNews]:
         """Return what a connection brings within a time; where its user is in use, nothing, and it has another one.
 
         Raises:

@@ -55,7 +55,7 @@ MORE_RETAINED_COMMANDS_MS = 500
 
 #: When a game from the journal is resumed: after a crash, after any shutdown, or never.
 Resume = Literal["crash", "always", "never"]
-Listener = Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None]
+ServiceListener = Callable[[str, int, m.Input | None, Sequence[m.Announcement]], None]
 
 
 class ServerLink(Link, Protocol):
@@ -102,7 +102,7 @@ class Service:
     status: StatusWriter
     now: Callable[[], int]
     counts: Counter[str]
-    listener: Listener | None
+    listener: ServiceListener | None
     pending: Effects
     doubtful: frozenset[str] = frozenset()
     on_round: Callable[[int], None] = lambda late_ms: None

@@ -28,7 +28,7 @@ from salvo_server.core.retained_sync import RetainedSync
 from salvo_server.core.senders import EntryList, Senders
 from salvo_server.core.server_status import StatusWriter
 from salvo_server.foresight import ForeseeingThreads, derivations
-from salvo_server.service import Listener, Resume, ServerLink, Service
+from salvo_server.service import Resume, ServerLink, Service, ServiceListener
 
 
 def open_service(
@@ -41,7 +41,7 @@ def open_service(
     journal: Journal | None = None,
     resume: Resume = "crash",
     follower: Follower | None = None,
-    listener: Listener | None = None,
+    listener: ServiceListener | None = None,
     register: EntryList | None = None,
     chat: bool = True,
 ) -> Service:

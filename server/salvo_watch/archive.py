@@ -37,7 +37,7 @@ _TOURNAMENT: Final = ".games.jsonl"
 _NOT_OVER: Final = "no_such_game"
 
 
-class Entry(NamedTuple):
+class ArchiveEntry(NamedTuple):
     """A line of the list.
 
     Attributes:
@@ -84,7 +84,7 @@ class Query(NamedTuple):
         """The teams that are wanted."""
         return {name.strip() for name in self.teams.split(",")} - {""}
 
-    def takes(self, entry: Entry) -> bool:
+    def takes(self, entry: ArchiveEntry) -> bool:
         """Whether a game is wanted."""
         if not self.names <= set(entry.players):
             return False
@@ -102,14 +102,14 @@ class _Indexed(NamedTuple):
 
     Attributes:
         stamp: changes with it; the first number is when it was written or opened, epoch ms.
-        name: see :class:`Entry`.
+        name: see :class:`ArchiveEntry`.
         entry: None for a game that is not over, and for what is not a game.
     """
 
     stamp: tuple[int, ...]
     name: str
     recording: Recording | None
-    entry: Entry | None
+    entry: ArchiveEntry | None
     path: Path | None
 
 
@@ -127,7 +127,7 @@ class Archive:
         self._rest = rest
         self._indexed: dict[object, _Indexed] = {}
         self._by_id: dict[str, _Indexed] = {}
-        self._listed: tuple[Entry, ...] = ()
+        self._listed: tuple[ArchiveEntry, ...] = ()
         self._evenings: list[m.EveningShown] = []
         self._badges: dict[str, int] = {}
         self._unread = 0
@@ -204,7 +204,7 @@ class Archive:
     # --- the list ---------------------------------------------------------------------------------------------------
 
     @property
-    def listed(self) -> Sequence[Entry]:
+    def listed(self) -> Sequence[ArchiveEntry]:
         """All games that are over, and what cannot be read, the newest first, as of the last look."""
         return self._listed
 
@@ -219,13 +219,13 @@ class Archive:
         """The badges that servers have given the teams, as of the last look; the first place that knows one counts."""
         return self._badges
 
-    def find(self, query: Query) -> list[Entry]:
+    def find(self, query: Query) -> list[ArchiveEntry]:
         """Return the games that are wanted, the newest first."""
         return [entry for entry in self._listed if query.takes(entry)]
 
     # --- one game ---------------------------------------------------------------------------------------------------
 
-    def entry(self, id_: str) -> Entry:
+    def entry(self, id_: str) -> ArchiveEntry:
         """Return a game's line.
 
         Raises:
@@ -313,7 +313,7 @@ def _read(new: _Indexed) -> _Indexed:
         return new._replace(recording=None, entry=None)
     players = sorted(course.players, key=lambda name: course.places.get(name, 0))
     table, game = header.rules.table, header.game
-    entry = Entry(
+    entry = ArchiveEntry(
         id=_id(table, game, course.began, course.check),
         table=table,
         game=game,
@@ -336,8 +336,8 @@ def _open_file(path: Path | None) -> Recording:
     return found
 
 
-def _trouble(error: SalvoError, name: str, at: int) -> Entry:
-    return Entry("", "", 0, at, (), (), 0, 0, "", name, error.code)
+def _trouble(error: SalvoError, name: str, at: int) -> ArchiveEntry:
+    return ArchiveEntry("", "", 0, at, (), (), 0, 0, "", name, error.code)
 
 
 def _id(table: str, game: int, began: int, check: str) -> str:
@@ -345,5 +345,5 @@ def _id(table: str, game: int, began: int, check: str) -> str:
     return f"{re.sub('[^A-Za-z0-9_-]', '_', table)[:32] or DEFAULT_TABLE}-{game}{when}-{check}"
 
 
-def _newest_first(entry: Entry) -> tuple[object, ...]:
+def _newest_first(entry: ArchiveEntry) -> tuple[object, ...]:
     return -entry.at, entry.table, -entry.game, entry.name

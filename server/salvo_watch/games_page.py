@@ -16,7 +16,7 @@ from salvo_display.web_page import emblems, house_style, text_of
 from salvo_display.web_page.drawing import Luck
 from salvo_display.web_page.rendering import policy, render
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
-from salvo_watch.archive import Entry, Query
+from salvo_watch.archive import ArchiveEntry, Query
 
 #: What the list is called.
 TITLE: Final = "Games"
@@ -61,7 +61,7 @@ class Best(NamedTuple):
     grid: Grid
 
 
-def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> tuple[str, str]:
+def served_list(listed: Sequence[ArchiveEntry], found: Sequence[ArchiveEntry], part: Part) -> tuple[str, str]:
     """Return a page of a server's games, and its policy; its links lead on from ``/games``.
 
     Args:
@@ -100,7 +100,7 @@ def served_list(listed: Sequence[Entry], found: Sequence[Entry], part: Part) -> 
 
 
 def site_list(
-    listed: Sequence[Entry],
+    listed: Sequence[ArchiveEntry],
     badges: Badges | None = None,
     leagues: Sequence[m.EveningShown] = (),
     best: Sequence[Best] = (),
@@ -175,12 +175,12 @@ def note_page(
     )
 
 
-def _page(shown: Sequence[Entry], href: str, badges: Badges, **given: object) -> str:
+def _page(shown: Sequence[ArchiveEntry], href: str, badges: Badges, **given: object) -> str:
     days = [(day, [_line(entry, href, badges) for entry in games]) for day, games in groupby(shown, _day)]
     return render("salvo_watch/games_page.html.j2", emblems=text_of("badges.svg"), days=days, **given)
 
 
-def _line(entry: Entry, href: str, badges: Badges) -> dict[str, Any]:
+def _line(entry: ArchiveEntry, href: str, badges: Badges) -> dict[str, Any]:
     dated = bool(replay_text.when(entry.at))
     return {
         **entry._asdict(),
@@ -192,15 +192,15 @@ def _line(entry: Entry, href: str, badges: Badges) -> dict[str, Any]:
     }
 
 
-def _day(entry: Entry) -> str:
+def _day(entry: ArchiveEntry) -> str:
     return f"{_time(entry):%A, %-d %B %Y}" if replay_text.when(entry.at) else "Without a date"
 
 
-def _time(entry: Entry) -> datetime:
+def _time(entry: ArchiveEntry) -> datetime:
     return datetime.fromtimestamp(entry.at / 1000, UTC)
 
 
-def _tables(listed: Iterable[Entry]) -> list[str]:
+def _tables(listed: Iterable[ArchiveEntry]) -> list[str]:
     return sorted({entry.table or DEFAULT_TABLE for entry in listed if not entry.trouble}, key=_numbers_by_size)
 
 

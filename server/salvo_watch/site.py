@@ -22,7 +22,7 @@ from salvo_display.replay_text import counted
 from salvo_display.web_page import Setting, html_page
 from salvo_display.web_page.drawing import board, cells_of
 from salvo_display.web_page.moves import strengths
-from salvo_watch.archive import Archive, Entry, transcript_of
+from salvo_watch.archive import Archive, ArchiveEntry, transcript_of
 from salvo_watch.games_page import TITLE, Best, note_page, site_list
 from salvo_watch.site_folder import GAMES, INDEX, SiteFolder
 
@@ -41,7 +41,7 @@ class _Fought(NamedTuple):
         behind: how much weaker it was at the most, and ``since`` which turn.
     """
 
-    entry: Entry
+    entry: ArchiveEntry
     margin: int
     behind: int
     since: int
@@ -49,7 +49,7 @@ class _Fought(NamedTuple):
 
 def make_site_of_games(
     archive: Archive, folder: Path, progress: Callable[[int], None] = lambda done: None
-) -> list[Entry]:
+) -> list[ArchiveEntry]:
     """Write or rewrite the site of an archive's games, as of its last look; return its list.
 
     Every file is replaced atomically, the first page last. A game that cannot be executed has no page, and the list
@@ -63,7 +63,7 @@ def make_site_of_games(
     """
     games = [entry for entry in archive.listed if entry.id]
     neighbours = zip([None, *games], games, [*games[1:], None], strict=False)
-    listed: dict[str, Entry] = {}
+    listed: dict[str, ArchiveEntry] = {}
     fought: list[_Fought] = []
     badges = Badges(archive.badges)
     for entry in reversed(games):  # of teams whose badge nobody knows, the oldest first: a new game changes none
@@ -81,7 +81,9 @@ def make_site_of_games(
     return whole
 
 
-def _write_game(archive: Archive, site: SiteFolder, entry: Entry, setting: Setting, fought: list[_Fought]) -> Entry:
+def _write_game(
+    archive: Archive, site: SiteFolder, entry: ArchiveEntry, setting: Setting, fought: list[_Fought]
+) -> ArchiveEntry:
     """Write a game's files, and add it to those that were fought; return what the list has of it."""
     name = f"{GAMES}/{entry.id}"
     try:
@@ -99,7 +101,7 @@ def _write_game(archive: Archive, site: SiteFolder, entry: Entry, setting: Setti
     return entry
 
 
-def _fought(replay: Replay, entry: Entry) -> Iterator[_Fought]:
+def _fought(replay: Replay, entry: ArchiveEntry) -> Iterator[_Fought]:
     last, strength = replay.frames(REFEREE)[-1], strengths(replay.onlooker(REFEREE))
     if last.winner and all(sea.fate in (None, Fate.SUNK) for sea in last.seas.values()):
         ahead = [one[last.winner] - max(one[name] for name in one if name != last.winner) for one in strength]

@@ -18,7 +18,7 @@ from salvo_gateways.classic.protocol_text import NotUnderstood, Reply, Shoot, re
 from salvo_gateways.classic.protocol_text import read as read_classic
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.jsonline.protocol_text import BadBody, Dialect, Values, Wording, read_request
-from salvo_gateways.peer import Broken, Lines
+from salvo_gateways.peer import Lines, PeerBroken
 from salvo_gateways.smackdown import protocol_text as smackdown
 from salvo_gateways.xbs import protocol_text as xbs
 from salvo_server.brokers.embedded.addresses import BrokerError
@@ -26,7 +26,7 @@ from salvo_server.brokers.embedded.addresses import BrokerError
 
 def _smackdown(data: bytes) -> None:
     for message in Lines().feed(data):
-        if isinstance(message, Broken):
+        if isinstance(message, PeerBroken):
             continue
         line = message.decode(errors="replace")
         with _refused(smackdown.UnreadableAnswer, IllegalCommand):
@@ -63,7 +63,7 @@ def _bus(data: bytes) -> None:
     messages = list(Frames().feed(data))
     pieces = Frames()
     cut = [found for at in range(len(data)) for found in pieces.feed(data[at : at + 1])]
-    assert cut == messages or any(isinstance(found, Broken) for found in messages)
+    assert cut == messages or any(isinstance(found, PeerBroken) for found in messages)
     with _refused(BrokerError):
         calls("192.0.2.7:4001", data.decode(errors="replace"))
 
@@ -74,7 +74,7 @@ def _json_lines(data: bytes) -> None:
     pieces = Values()
     assert [found for at in range(len(data)) for found in pieces.feed(data[at : at + 1])] == messages
     for message in messages:
-        if isinstance(message, Broken):
+        if isinstance(message, PeerBroken):
             continue
         with _refused(WireError, GatewayError, IllegalCommand, BadBody), contextlib.suppress(UnicodeDecodeError):
             body = read_request(message.decode()).body

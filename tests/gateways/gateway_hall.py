@@ -26,7 +26,7 @@ from salvo_game.referee import Referee
 from salvo_gateways.accounts import Accounts
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.listener import GatewayDoor
-from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.peer import ClientConnection, PeerBroken
 from salvo_gateways.table_watch import TableWatch
 from salvo_server.core.authenticator import Authenticator
 from salvo_server.core.keyring import Keyring
@@ -162,7 +162,7 @@ class Program:
         self.received: deque[str] = deque()
         self.stage = stage
         self._framing = door.framing()
-        self._sent: list[str | Broken] = []
+        self._sent: list[str | PeerBroken] = []
         self.handler: ClientHandler = door.open_to(cast(ClientConnection, self))
         self.handler.clock = lambda: stage.now / 1000
         self._rounds: Iterator[None] = self.handler.rounds()
@@ -201,7 +201,7 @@ class Program:
 
     # --- the handler's side: salvo_gateways.peer.Peer ---------------------------------------------------------------
 
-    def take(self) -> list[str | Broken]:
+    def take(self) -> list[str | PeerBroken]:
         sent, self._sent = self._sent, []
         return sent
 

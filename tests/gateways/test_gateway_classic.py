@@ -16,7 +16,7 @@ from salvo_gateways.classic import bus, door
 from salvo_gateways.classic import protocol_text as w
 from salvo_gateways.hidden_fleet.answers import ShotOutcome
 from salvo_gateways.listener import Listener
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 
 
 def cell(row: str, column: int) -> int:
@@ -89,7 +89,7 @@ def test_messages_on_the_bus_are_the_same_in_whatever_pieces_they_come() -> None
 def test_an_invalid_frame_on_the_bus_is_reported_and_dropped(head: tuple[int, int]) -> None:
     frames = bus.Frames()
     [broken] = frames.feed(struct.pack(">II", *head) + b"x" * 5000)
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, PeerBroken)
     assert broken.code == "not_understood"
     assert list(frames.feed(frames.write("C"))) == [b"C"]
 

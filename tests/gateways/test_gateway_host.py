@@ -11,7 +11,7 @@ import pytest
 from gateways.gateway_stage import hosting
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.listener import GatewayDoor, Listener
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 
 
 class Echo(ClientHandler):
@@ -20,7 +20,7 @@ class Echo(ClientHandler):
     def message_received(self, message: str) -> None:
         self.peer.send(message)
 
-    def invalid_message_received(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: PeerBroken) -> None:
         self.end()
 
     def tick(self, now: float) -> None:

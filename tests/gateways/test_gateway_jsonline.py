@@ -12,7 +12,7 @@ import pytest
 from salvo.errors import SalvoError
 from salvo.rules import STREAK
 from salvo_gateways.jsonline.protocol_text import BadBody, Dialect, Status, Values, Wording, read_request, same_ships
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 
 LONG = b'{"a": "' + b"x" * 9000 + b'"}'
 
@@ -20,7 +20,7 @@ LONG = b'{"a": "' + b"x" * 9000 + b'"}'
 def framed(*parts: bytes) -> list[bytes | str]:
     values = Values()
     found = [message for part in parts for message in values.feed(part)]
-    return [message.code if isinstance(message, Broken) else message for message in found]
+    return [message.code if isinstance(message, PeerBroken) else message for message in found]
 
 
 @pytest.mark.parametrize(

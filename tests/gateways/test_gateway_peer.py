@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salvo_gateways import peer as peers
-from salvo_gateways.peer import MAX_WAITING, Broken, ClientConnection, Lines
+from salvo_gateways.peer import MAX_WAITING, ClientConnection, Lines, PeerBroken
 
 
 @pytest.fixture
@@ -27,9 +27,9 @@ def pair() -> Iterator[tuple[ClientConnection, socket.socket]]:
     peer.close()
 
 
-def take(peer: ClientConnection, count: int) -> list[str | Broken]:
+def take(peer: ClientConnection, count: int) -> list[str | PeerBroken]:
     """Return the next messages, as many as wanted."""
-    found: list[str | Broken] = []
+    found: list[str | PeerBroken] = []
     end = time.monotonic() + 60
     while len(found) < count and time.monotonic() < end:
         peer.wait(0.1)
@@ -41,7 +41,7 @@ def take(peer: ClientConnection, count: int) -> list[str | Broken]:
 def test_lines_are_the_same_in_whatever_pieces_they_come(lines: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=5)))
-    framing, found = Lines(8), list[bytes | Broken]()
+    framing, found = Lines(8), list[bytes | PeerBroken]()
     for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         found += framing.feed(stream[begin:end])
     assert [one if isinstance(one, bytes) else one.code for one in found] == [

@@ -63,7 +63,7 @@ from salvo_watch.archive import Archive, transcript_of
 from salvo_watch.site import make_site_of_games
 from salvo_watch.web.app import Front, application
 from salvo_watch.web.games import routes
-from salvo_watch.web.relay import Relay, Source
+from salvo_watch.web.relay import Relay, WatchedBroker
 
 _SECONDS: Final = 120.0
 #: Of the longest and the widest letters that there are; they differ at the end.
@@ -242,7 +242,7 @@ class Room:
     def front(self, *, boards: bool = False, games: Path | None = None) -> WebFront:
         """Begin to serve the pages of the hall, as ``salvo web`` does; return when the broker is reached."""
         connection = Connection(self.broker.url, f"front-{boards}", clean_session=True)
-        relay = Relay([Source("", connection, ScreenUsers(None, Random(1)))], boards=boards)
+        relay = Relay([WatchedBroker("", connection, ScreenUsers(None, Random(1)))], boards=boards)
         archive = Archive([games] if games else [])
         archive.look(None)
         app = application(relay, _FRONT, routes(archive, relay.badges, relay.withholds))

@@ -12,7 +12,7 @@ from paho.mqtt.client import topic_matches_sub
 from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.net.inbound import Inbound
-from salvo_watch.web.relay import Page, Relay, Source
+from salvo_watch.web.relay import Page, Relay, WatchedBroker
 
 
 class Loop:
@@ -57,7 +57,7 @@ class Front:
         self.loop = Loop()
         self.filters: list[str] = []
         connection: Any = type("Unconnected", (), {"subscribe": lambda _, filters: self.filters.extend(filters)})()
-        self.source = Source("", connection, connection)
+        self.source = WatchedBroker("", connection, connection)
         self.relay = Relay([self.source], boards=boards)
         self.relay._loop = self.loop  # type: ignore[assignment]
 

@@ -11,7 +11,17 @@ import pytest
 
 from salvo.errors import BotError, SalvoError
 from salvo_lab import blocks
-from salvo_lab.blocks import BLOCKS_AHEAD, SHARES, Answer, Carrying, Run, carry_out, close_idle, in_blocks, software
+from salvo_lab.blocks import (
+    BLOCKS_AHEAD,
+    SHARES,
+    BlockAnswer,
+    Carrying,
+    RunOnHost,
+    carry_out,
+    close_idle,
+    in_blocks,
+    software,
+)
 
 
 class ByHand:
@@ -20,9 +30,9 @@ class ByHand:
     def __init__(self, count: int) -> None:
         self.count = count
         self.blocks: list[Sequence[int]] = []
-        self.futures: list[Future[Answer[int]]] = []
+        self.futures: list[Future[BlockAnswer[int]]] = []
 
-    def submit(self, items: Sequence[int]) -> Future[Answer[int]]:
+    def submit(self, items: Sequence[int]) -> Future[BlockAnswer[int]]:
         self.blocks.append(items)
         self.futures.append(Future())
         return self.futures[-1]
@@ -32,18 +42,18 @@ class ByHand:
 
     def answer(self, number: int, seconds: float = 1.0) -> None:
         items = self.blocks[number]
-        self.futures[number].set_result(Answer(len(items), seconds, list(items)))
+        self.futures[number].set_result(BlockAnswer(len(items), seconds, list(items)))
 
 
 @pytest.mark.parametrize("hosts", [1, 2, 5])
 def test_results_come_in_the_order_of_the_work_however_many_hosts_carry_it_out(hosts: int) -> None:
     second = threading.Event()
 
-    def carry(items: Sequence[int]) -> Answer[int]:
+    def carry(items: Sequence[int]) -> BlockAnswer[int]:
         if items[0] == 0 and hosts > 1:
             assert second.wait(60)  # the first block ends after the second
         second.set()
-        return Answer(len(items), 1e-3, list(items))
+        return BlockAnswer(len(items), 1e-3, list(items))
 
     with ThreadPoolExecutor(hosts) as executor:
         found = in_blocks(lambda items: executor.submit(carry, items), range(5000), lambda: hosts)
@@ -53,10 +63,10 @@ def test_results_come_in_the_order_of_the_work_however_many_hosts_carry_it_out(h
 def test_blocks_grow_with_the_pace_of_hosts_and_get_small_towards_the_end() -> None:
     sizes = []
 
-    def carry(items: Sequence[int]) -> Future[Answer[int]]:
+    def carry(items: Sequence[int]) -> Future[BlockAnswer[int]]:
         sizes.append(len(items))
-        done: Future[Answer[int]] = Future()
-        done.set_result(Answer(len(items), len(items) * 0.01, list(items)))
+        done: Future[BlockAnswer[int]] = Future()
+        done.set_result(BlockAnswer(len(items), len(items) * 0.01, list(items)))
         return done
 
     assert sum(map(len, in_blocks(carry, range(2000), lambda: 1))) == 2000
@@ -75,11 +85,11 @@ def test_no_host_has_more_than_a_block_and_the_next() -> None:
 
 
 def test_the_first_error_in_the_order_of_the_work_ends_it() -> None:
-    def carry(items: Sequence[int]) -> Future[Answer[int]]:
-        done: Future[Answer[int]] = Future()
+    def carry(items: Sequence[int]) -> Future[BlockAnswer[int]]:
+        done: Future[BlockAnswer[int]] = Future()
         wrong = [item for item in items if item in (40, 90)]
         error = ("bad_bot", f"item {wrong[0]}", "trace") if wrong else ("", "", "")
-        done.set_result(Answer(len(items), 0.1, None if wrong else list(items), error))
+        done.set_result(BlockAnswer(len(items), 0.1, None if wrong else list(items), error))
         return done
 
     seen: list[int] = []
@@ -97,7 +107,7 @@ def test_hosts_get_no_more_blocks_after_an_error() -> None:
         if hosts.futures[1].done():
             hosts.answer(0)
         else:
-            hosts.futures[1].set_result(Answer(1, 0.0, None, ("bad_bot", "it raised", "")))
+            hosts.futures[1].set_result(BlockAnswer(1, 0.0, None, ("bad_bot", "it raised", "")))
 
     found = in_blocks(hosts.submit, range(100), hosts.hosts, answer)
     assert next(found) == [0]
@@ -173,7 +183,7 @@ def test_a_host_starts_the_processes_of_a_run_once_and_ends_them_when_it_is_idle
     timers: list[tuple[object, ...]],
 ) -> None:
     begun = Begun(_carry)
-    run = Run("one", software(), begun.begin)
+    run = RunOnHost("one", software(), begun.begin)
     for first in (1, 3):
         assert carry_out(run, [first, first + 1], "host", 3, lambda: None).results == [2 * first, 2 * first + 2]
     assert (begun.started, begun.ended) == ([3], 0)
@@ -188,7 +198,7 @@ def test_a_host_ends_the_processes_of_a_run_that_fails_or_that_nobody_waits_for(
     timers: list[tuple[object, ...]],
 ) -> None:
     begun = Begun(_carry)
-    run = Run("one", software(), begun.begin)
+    run = RunOnHost("one", software(), begun.begin)
     assert carry_out(run, [6, 7], "host", 1, lambda: None)[1:] == (0.0, None, ("bad_bot", "seven", "trace"))
     assert begun.ended == 1
 
@@ -202,7 +212,9 @@ def test_a_host_ends_the_processes_of_a_run_that_fails_or_that_nobody_waits_for(
 
 def test_a_host_with_other_code_plays_no_block(timers: list[tuple[object, ...]]) -> None:
     begun = Begun(_carry)
-    answer = carry_out(Run("one", software() | {"Salvo's code": "other"}, begun.begin), [1], "frigate", 1, lambda: None)
+    answer = carry_out(
+        RunOnHost("one", software() | {"Salvo's code": "other"}, begun.begin), [1], "frigate", 1, lambda: None
+    )
     assert answer.results is None
     assert answer.error[0] == "host_versions"
     assert answer.error[1].endswith(

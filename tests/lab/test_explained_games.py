@@ -21,7 +21,7 @@ from salvo_game.recordings import open_recordings
 from salvo_game.transcript import write_transcript
 from salvo_lab.bots.random_bot import RandomBot
 from salvo_lab.commands.explain import explain as command
-from salvo_lab.explaining.explain import Account, Estimate, Explainer
+from salvo_lab.explaining.explain import Estimate, Explainer, GameAccount
 from salvo_lab.explaining.reasons import accounts, luck_of, meaning, outcome
 from salvo_lab.explaining.replays import explain
 from salvo_lab.recording import play_at_table
@@ -129,7 +129,7 @@ def test_a_sentence_has_what_decided_a_game(
     skill: Sequence[float], luck: Sequence[float], received: Sequence[int], why: str
 ) -> None:
     found = {
-        name: Account(1, 1, 1, 1.0, Estimate(luck[seat], 0), 1.0, 1.0, Estimate(skill[seat], 0), True)
+        name: GameAccount(1, 1, 1, 1.0, Estimate(luck[seat], 0), 1.0, 1.0, Estimate(skill[seat], 0), True)
         for seat, name in enumerate("abc")
     }
     came = {"a": "won", "b": "lost", "c": "lost"}

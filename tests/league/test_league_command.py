@@ -14,7 +14,7 @@ from kit.pages import Read
 from kit.results import HOUR, NOON, annulled, result
 from salvo_game.journal_interface import GameConcluded, GameOpened, ResultAnnulled
 from salvo_game.standings.chronicle import EVENING_GAP_MS
-from salvo_lab.series.lines import Annulled, Began, Drawn, Ended, LeagueResult
+from salvo_lab.series.lines import Annulled, Began, Drawn, FixtureEnded, LeagueResult
 from salvo_league.league_file import League, load_league
 from salvo_league.league_state import LeagueState
 from salvo_server.storage.journal.database import DatabaseJournal
@@ -115,7 +115,7 @@ def test_a_league_that_is_over_shows_its_table_when_it_is_run_again_and_changes_
     league, both = load_league(file), (False, False)
     with contextlib.closing(league.record(file)) as record:
         record.add([Began(1), Drawn(1, 1, (("ann", "bob"),))])
-        record.add([LeagueResult(1, ("ann", "bob"), (1, 2), (9, 8), (5, 4), 20, "t1", 4, both), Ended(2)])
+        record.add([LeagueResult(1, ("ann", "bob"), (1, 2), (9, 8), (5, 4), 20, "t1", 4, both), FixtureEnded(2)])
     before = record.path.read_bytes()
     done = run("league", str(file), "mqtt://127.0.0.1:1")
     assert done.returncode == 0, "it needs neither a server nor an account"

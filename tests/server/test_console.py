@@ -13,7 +13,7 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.published import read_published
 from salvo.messages import HostAction, Phase
 from salvo.rules import SALVO
-from salvo_server.host.console.evening import Evening, phase_line
+from salvo_server.host.console.evening import ConsoleEvening, phase_line
 from salvo_server.host.console.page import ConsolePage
 
 CUP = m.EveningShown(
@@ -42,10 +42,10 @@ class Hall:
         self.evening.reached = True
 
     @property
-    def evening(self) -> Evening:
+    def evening(self) -> ConsoleEvening:
         return self.page.evening
 
-    def take_in(self, evening: Evening) -> bool:
+    def take_in(self, evening: ConsoleEvening) -> bool:
         return True
 
     def give(self, table: str, do: HostAction, given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from kit.stage import Stage
 from salvo import messages as m
 from salvo_game.journal_interface import Batch, Journal, JournalUnavailable
-from salvo_server.core.outages import OUTAGES, Event, Presence
+from salvo_server.core.outages import OUTAGES, OutageEvent, Presence
 from salvo_server.service import JOURNAL_RETRY_MS
 
 TURN_MS = 30_000
@@ -58,7 +58,7 @@ class Bench:
         target = self.stage.others()[0]
         self.stage.edge.give(f"/players/{target}/fire", self.stage.shot(current, self.shots, 1))
 
-    def happen(self, event: Event) -> None:
+    def happen(self, event: OutageEvent) -> None:
         service = self.stage.service
         match event:
             case "connected":
@@ -114,7 +114,7 @@ class Bench:
         return "journal stalled, just back" if "paused" in self.done() else "just back"
 
 
-DONE: dict[Presence, dict[Event, tuple[Presence, set[str]]]] = {
+DONE: dict[Presence, dict[OutageEvent, tuple[Presence, set[str]]]] = {
     "serving": {
         "connected": ("just back", set()),
         "disconnected": ("broker away", set()),
@@ -166,11 +166,13 @@ DONE: dict[Presence, dict[Event, tuple[Presence, set[str]]]] = {
         "timer due": ("journal stalled", {"paused"}),
     },
 }
-PAIRS = [(state, event) for state in get_args(Presence) for event in get_args(Event)]
+PAIRS = [(state, event) for state in get_args(Presence) for event in get_args(OutageEvent)]
 
 
 @pytest.mark.parametrize(("state", "event"), PAIRS)
-def test_every_event_during_an_outage_has_its_specified_effects_in_every_state(state: Presence, event: Event) -> None:
+def test_every_event_during_an_outage_has_its_specified_effects_in_every_state(
+    state: Presence, event: OutageEvent
+) -> None:
     bench = Bench(state)
     target, done = DONE[state][event]
     bench.happen(event)

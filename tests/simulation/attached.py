@@ -16,11 +16,11 @@ from salvo.net.inbound import Inbound
 from salvo.wire.roles_and_rights import Role
 from salvo_server.brokers.embedded.attached import AttachedLink
 from salvo_server.brokers.embedded.broker import HardenedBroker
-from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits, LimitAction
 from salvo_server.brokers.embedded.open_access import OpenAccess
 from salvo_server.brokers.embedded.packets import Message, Reason, with_length
 from salvo_server.brokers.embedded.roster_access import RosterAccess
-from salvo_server.brokers.embedded.sessions import Receiver, Session
+from salvo_server.brokers.embedded.sessions import MqttSession, Receiver
 from salvo_server.storage.register import Account
 from simulation.actors import Server
 from simulation.broker import BrokerProcess
@@ -36,7 +36,7 @@ _CONFIG: dict[str, Any] = {"listeners": {"default": {"type": "tcp", "bind": "127
 class _ForObserver(Access):
     """Lets the observer receive everything, so that it can compare."""
 
-    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+    def allows(self, client_id: str, username: str | None, action: LimitAction, topic: str) -> bool:
         return client_id == "observer" or super().allows(client_id, username, action, topic)
 
 
@@ -53,11 +53,11 @@ class _Core(HardenedBroker):
 
     sim: EmbeddedSimBroker
 
-    def attach(self, server: Receiver, client_id: str, username: str | None) -> Session:
+    def attach(self, server: Receiver, client_id: str, username: str | None) -> MqttSession:
         self.sim.server = super().attach(server, client_id, username)
         return self.sim.server
 
-    def publish(self, sender: Session, message: Message, qos: int, retain: bool) -> Reason:
+    def publish(self, sender: MqttSession, message: Message, qos: int, retain: bool) -> Reason:
         sim, topic = self.sim, message.topic[2:].decode()
         sim.world.hit("broker.publish.before")
         sim.received(sender.client_id, topic, message.payload, retain)
@@ -77,11 +77,11 @@ class _Client:
     least_qos = 0
     writable = True
 
-    def __init__(self, broker: EmbeddedSimBroker, link: Link, session: Session) -> None:
+    def __init__(self, broker: EmbeddedSimBroker, link: Link, session: MqttSession) -> None:
         self._broker = broker
         self._link = link
         self.session = session
-        self._held_for: set[Session] = set()
+        self._held_for: set[MqttSession] = set()
         self._unread: deque[tuple[Any, ...]] = deque()
 
     def send_message(self, message: Message, retain: bool, mid: int, *, again: bool = False) -> None:
@@ -96,10 +96,10 @@ class _Client:
         """Whether the client's packets, its acknowledgements among them, wait to be read."""
         return bool(self._held_for)
 
-    def hold(self, session: Session) -> None:
+    def hold(self, session: MqttSession) -> None:
         self._held_for.add(session)
 
-    def release(self, session: Session) -> None:
+    def release(self, session: MqttSession) -> None:
         self._held_for.discard(session)
         if self._unread:
             self._broker.world.after(0.0, lambda: self._broker.read_on(self))
@@ -141,7 +141,7 @@ class EmbeddedSimBroker(BrokerProcess):
         self.core = asyncio.run(_core(access))
         self.core.sim = self
         self.thread = BrokerThread(self)
-        self.server: Session | None = None
+        self.server: MqttSession | None = None
 
     @property
     def retained(self) -> dict[str, bytes]:
@@ -206,7 +206,7 @@ class EmbeddedSimBroker(BrokerProcess):
         link.send_down(("connack", present))
         session.resume()
 
-    def carry_out(self, link: Link, session: Session, kind: str, given: Sequence[Any]) -> None:
+    def carry_out(self, link: Link, session: MqttSession, kind: str, given: Sequence[Any]) -> None:
         if kind == "publish":
             mid, topic, payload, retain = given
             message = Message(with_length(topic), payload, sender=session.client_id)
@@ -238,7 +238,7 @@ class EmbeddedSimBroker(BrokerProcess):
             self.core.clients.leave(client.session)
 
 
-def _waits(session: Session) -> bool:
+def _waits(session: MqttSession) -> bool:
     return bool(session.in_flight or session.lanes or session.retained_wanted)
 
 

@@ -27,7 +27,7 @@ from salvo_game.recovery import Openings, Recovered, open_table, recover
 from salvo_game.referee import Referee
 from salvo_game.table import Table
 from salvo_server.brokers.embedded.attached import AttachedLink
-from salvo_server.brokers.embedded.sessions import Session as BrokerSession
+from salvo_server.brokers.embedded.sessions import MqttSession as BrokerSession
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.inbox import Inbox
 from salvo_server.core.play import Play

@@ -31,7 +31,7 @@ from salvo_display.replay import Replay
 from salvo_display.web_page import html_page
 from salvo_game.recordings import open_recordings
 from salvo_game.transcript import check, read_transcript
-from salvo_watch.archive import Archive, Entry, Query
+from salvo_watch.archive import Archive, ArchiveEntry, Query
 from salvo_watch.games_page import Part, served_list
 from salvo_watch.web.games import routes
 
@@ -117,7 +117,7 @@ def test_pages_of_the_list_follow_each_other() -> None:
     assert shown == [each.id for each in many] + [each.id for each in many[100:]]
 
 
-def _listed(path: Path) -> Sequence[Entry]:
+def _listed(path: Path) -> Sequence[ArchiveEntry]:
     archive = Archive([path])
     archive.look(None)
     return archive.listed

@@ -10,8 +10,8 @@ from kit.signed_games import play
 from salvo import messages as m
 from salvo.badges import Badges
 from salvo.messages import State
-from salvo_watch.web.stage import END_SECONDS, LATEST_SECONDS, Stage
-from salvo_watch.web.tables import Arrived, Table
+from salvo_watch.web.stage import END_SECONDS, LATEST_SECONDS, HallStage
+from salvo_watch.web.tables import Arrived, ShownTable
 from salvo_watch.web.tapes import Tape, tape_of_log
 
 
@@ -25,10 +25,10 @@ class Page:
     """A stage of the default table, and the tapes that it has shown or left out."""
 
     def __init__(self) -> None:
-        self.live = Table("")
+        self.live = ShownTable("")
         self.shown: list[int] = []
         self.idle = False
-        self.stage = Stage(self.live, Badges(), lambda tape: self.shown.append(tape.game), lambda: self.idle)
+        self.stage = HallStage(self.live, Badges(), lambda tape: self.shown.append(tape.game), lambda: self.idle)
 
     @property
     def game(self) -> int | None:

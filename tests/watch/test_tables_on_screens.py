@@ -11,7 +11,7 @@ from kit.followed_tables import CASES, Case, Outside
 from salvo.net.inbound import Inbound
 from salvo.table_state import NewConnection
 from salvo_watch.live_views import Watcher
-from salvo_watch.web.tables import Arrived, Table
+from salvo_watch.web.tables import Arrived, ShownTable
 from watch.receiving import tell
 from watch.watchers import connected
 
@@ -47,7 +47,7 @@ class Terminal(Outside):
 
 class Page(Outside):
     def __init__(self) -> None:
-        self.table, self.now = Table(""), 0.0
+        self.table, self.now = ShownTable(""), 0.0
 
     def receive(self, topic: str, payload: bytes, *, retained: bool) -> None:
         self.now += 1.0

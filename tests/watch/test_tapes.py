@@ -21,9 +21,9 @@ from salvo_watch.web.tapes import (
     MAX_TAPE_MS,
     MISSED_MS,
     SUNK_MS,
-    Cut,
     Logs,
     Tape,
+    TapeCut,
     tape_of,
     tape_of_log,
 )
@@ -47,7 +47,7 @@ def over(replay: Replay) -> bool:
     return any(isinstance(each, m.GameWon) for step in replay.steps for each in step.announcements)
 
 
-def running(tape: Tape) -> Iterator[tuple[Cut, Playing]]:
+def running(tape: Tape) -> Iterator[tuple[TapeCut, Playing]]:
     """Play a tape cut by cut."""
     playing, now = Playing(tape, 0, Badges(), 0.0), 0.0
     for cut in tape.cuts:

@@ -14,7 +14,7 @@ from salvo.messages import State
 from salvo.table_state import TableState
 from salvo_server.host.console.evening import HostedTable
 from salvo_server.spectators.game_lengths import time_left_at
-from salvo_watch.web.tables import Arrived, Table
+from salvo_watch.web.tables import Arrived, ShownTable
 
 TURN_MS = 12_000
 HOUR_MS = 3_600_000
@@ -33,7 +33,7 @@ def a_game() -> Iterator[m.Announcement]:
 
 
 def test_the_hall_and_the_console_show_the_same_words_throughout_a_game() -> None:
-    console, hall, shown = HostedTable(""), Table("", boards=False, badges=Badges()), []
+    console, hall, shown = HostedTable(""), ShownTable("", boards=False, badges=Badges()), []
     for now, news in enumerate(a_game()):
         console.receive(news, float(now), retained=False)
         hall.receive(Arrived(news), float(now))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from salvo_watch.web import relay
-from salvo_watch.web.relay import Channel, frame_of
+from salvo_watch.web.relay import FrameStream, frame_of
 
 _ALIVE = b"event: alive\ndata:\n\n"
 _NEWS = frame_of(b'"news"')
@@ -18,7 +18,7 @@ def test_an_idle_event_stream_sends_keep_alives_and_continues(monkeypatch: pytes
     monkeypatch.setattr(relay, "ALIVE_SECONDS", 0.0)
 
     async def run() -> None:
-        channel = Channel()
+        channel = FrameStream()
         stream = channel.follow(b"first")
         assert [await anext(stream) for _ in range(3)] == [b"first", _ALIVE, _ALIVE]
         channel.send("news")
@@ -29,7 +29,7 @@ def test_an_idle_event_stream_sends_keep_alives_and_continues(monkeypatch: pytes
 
 def test_a_slow_browser_gets_the_newest_of_what_came_while_it_was_busy() -> None:
     async def run() -> None:
-        channel = Channel()
+        channel = FrameStream()
         stream = channel.follow(b"first")
         assert await anext(stream) == b"first"
         channel.send("1")
@@ -43,7 +43,7 @@ def test_a_slow_browser_gets_the_newest_of_what_came_while_it_was_busy() -> None
 
 def test_a_browser_that_goes_takes_nothing_from_the_others() -> None:
     async def run() -> None:
-        channel = Channel()
+        channel = FrameStream()
         received: list[bytes] = []
 
         async def follow() -> None:

@@ -11,7 +11,7 @@ from kit.unconnected_front import Front
 from salvo import messages as m
 from salvo.badges import Badges
 from salvo.codec.announcements import EVENING
-from salvo_watch.web.league import Course, evening_picture
+from salvo_watch.web.league import LeagueCourse, evening_picture
 from salvo_watch.web.stage import LATEST_SECONDS
 from salvo_watch.web.tapes import tape_of_log
 
@@ -189,7 +189,7 @@ def _cup(round_: int, rows: str, *matches: m.LeagueMatch, phase: m.Phase = m.Pha
 
 
 def test_a_move_is_counted_from_the_end_of_the_round_before_whose_last_result_came_with_the_next_one() -> None:
-    course, on = Course(), m.LeagueMatch(("ann", "bob"), "t1")
+    course, on = LeagueCourse(), m.LeagueMatch(("ann", "bob"), "t1")
     course.receive(_cup(1, "ann bob", on))
     course.receive(_cup(2, "bob ann", on))
     played = _cup(2, "bob ann", m.LeagueMatch(("ann", "bob"), None, (2, 1)))
@@ -198,7 +198,7 @@ def test_a_move_is_counted_from_the_end_of_the_round_before_whose_last_result_ca
 
 
 def test_a_league_that_waits_for_tapes_says_so_and_a_match_whose_result_is_held_back_is_not_the_next_one() -> None:
-    course, badges = Course(), Badges()
+    course, badges = LeagueCourse(), Badges()
     on = _cup(1, "ann bob", m.LeagueMatch(("ann", "bob"), "t1"))
     over = _cup(1, "bob ann", m.LeagueMatch(("ann", "bob"), None, (2, 1)), phase=m.Phase.BETWEEN)
     for shown in (on, over):
@@ -213,12 +213,12 @@ def test_a_league_that_waits_for_tapes_says_so_and_a_match_whose_result_is_held_
 
 def test_a_podium_waits_for_tapes_only_where_there_will_be_some() -> None:
     cup, badges = _cup(2, "ann bob", m.LeagueMatch(("ann", "bob"), "t1")), Badges()
-    left = [evening_picture(cup, cup, Course(), badges, tapes=tapes)["league"]["left"] for tapes in (True, False)]
+    left = [evening_picture(cup, cup, LeagueCourse(), badges, tapes=tapes)["league"]["left"] for tapes in (True, False)]
     assert left == ["about 4 minutes", "about a minute"]
 
 
 def test_a_tape_is_of_the_round_in_which_its_teams_met_also_once_the_next_one_has_begun() -> None:
-    course = Course()
+    course = LeagueCourse()
     course.receive(_cup(1, "ann bob cat dan", m.LeagueMatch(("ann", "bob"), "t1"), m.LeagueMatch(("cat", "dan"), "t2")))
     course.receive(_cup(2, "ann cat bob dan", m.LeagueMatch(("ann", "cat"), "t1"), m.LeagueMatch(("dan", "bob"), "t2")))
     found = [course.round_of(*met) for met in (("t1", {"bob", "ann"}), ("t1", {"ann", "cat"}), ("t2", {"ann", "cat"}))]

@@ -24,13 +24,13 @@ from salvo.wire import topics
 from salvo_game.referee import Referee
 from salvo_server.spectators.referee_view import RefereeViews
 from salvo_watch.web.chances import chances
-from salvo_watch.web.tables import Arrived, Table
+from salvo_watch.web.tables import Arrived, ShownTable
 from watch.any_messages import SHIPS, SMALL_BOOKS, Contest
 from watch.receiving import tell
 
 
 def newcomer(messages: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
-    table = Table("")
+    table = ShownTable("")
     for topic, payload in messages:
         tell(table, topic, payload, retained=True)
     return table.picture(0.0)
@@ -40,7 +40,7 @@ class Watched(Contest):
     """The contest with a page that is open all the time, but for cuts."""
 
     def __init__(self, book: RuleBook, players: int, seed: int, pace_ms: int | None) -> None:
-        self.page, self.seconds = Table(""), 0.0
+        self.page, self.seconds = ShownTable(""), 0.0
         super().__init__(book, players, seed, pace_ms)
 
     def publish(self, publications: Sequence[Publication]) -> None:
@@ -138,7 +138,7 @@ def test_the_web_page_has_a_picture_for_any_published_messages(seed: int, name: 
             contest.act()
     random = contests[0].random
     announced = [each for contest in contests for each in contest.announced]
-    page = Table("", boards=boards)
+    page = ShownTable("", boards=boards)
     now = 0.0
     for _ in range(1500):
         topic, payload = random.choice(announced)
@@ -165,7 +165,7 @@ def test_the_web_page_has_a_picture_for_any_published_messages(seed: int, name: 
 
 
 def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_next_lobby() -> None:
-    table, now = Table(""), 0.0
+    table, now = ShownTable(""), 0.0
 
     def shows(topic: str, payload: bytes) -> tuple[bool, str, bool]:
         nonlocal now
@@ -187,7 +187,7 @@ def test_a_page_shows_a_hosts_pause_its_last_line_and_an_aborted_game_until_the_
 
 
 def test_all_tables_at_a_glance_have_the_turn_that_is_on_and_ships_only_in_a_game() -> None:
-    table = Table("")
+    table = ShownTable("")
 
     def card(*announcements: m.Announcement) -> tuple[int, list[int | None]]:
         for announcement in announcements:

@@ -14,16 +14,16 @@ from salvo_game.recordings import open_recordings
 from salvo_lab.commands.play import play
 from salvo_server.spectators.referee_view import Charts, snapshot
 from salvo_watch.web.chances import Race, chances
-from salvo_watch.web.commentary import Salvo, Standing, moments
+from salvo_watch.web.commentary import ShooterStanding, ShownSalvo, moments
 
 
-def standing(out: str = "", lost: int = 3, **afloat: int) -> Standing:
-    return Standing(afloat, frozenset(out.split()), lost)
+def standing(out: str = "", lost: int = 3, **afloat: int) -> ShooterStanding:
+    return ShooterStanding(afloat, frozenset(out.split()), lost)
 
 
-def salvo(sunk: str = "", defeated: str = "", shots: int = 5) -> Salvo:
+def salvo(sunk: str = "", defeated: str = "", shots: int = 5) -> ShownSalvo:
     lost = tuple((name, "carrier") for name in sunk.split())
-    return Salvo(1, 7, "ann", shots, len(lost), lost, dict.fromkeys(defeated.split(), m.Fate.SUNK))
+    return ShownSalvo(1, 7, "ann", shots, len(lost), lost, dict.fromkeys(defeated.split(), m.Fate.SUNK))
 
 
 _DUEL = standing(ann=5, bob=5)
@@ -66,7 +66,7 @@ _DUEL = standing(ann=5, bob=5)
     ],
 )
 def test_a_sinking_a_last_ship_a_lead_that_changes_and_a_return_matter_and_a_miss_does_not(
-    of: Salvo, missed: int, before: Standing, after: Standing, expected: list[str]
+    of: ShownSalvo, missed: int, before: ShooterStanding, after: ShooterStanding, expected: list[str]
 ) -> None:
     found = moments(of, before, after, missed, by_ships=True)
     assert [" ".join((moment.kind, *moment.teams)) for moment in found] == expected
@@ -85,7 +85,7 @@ def test_a_sinking_a_last_ship_a_lead_that_changes_and_a_return_matter_and_a_mis
 def test_one_team_leads_or_two_and_nobody_where_more_are_level(
     afloat: dict[str, int], expected: tuple[tuple[str, ...], int] | None
 ) -> None:
-    assert Standing(afloat).lead() == expected
+    assert ShooterStanding(afloat).lead() == expected
 
 
 def views_of(recording: Path) -> list[m.RefereeView]:

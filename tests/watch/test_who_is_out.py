@@ -18,7 +18,7 @@ from salvo_display.web_page import html_page
 from salvo_game.table_step import Step
 from salvo_server.commands.serve_report import ServeReport
 from salvo_watch.live_views import Watcher
-from salvo_watch.web.tables import Table
+from salvo_watch.web.tables import ShownTable
 from watch.receiving import tell
 from watch.watchers import connected, lines
 
@@ -92,7 +92,7 @@ def publications(steps: Iterable[Step]) -> list[tuple[str, bytes]]:
 
 
 def hall(played: Played) -> dict[str, Any]:
-    table = Table("")
+    table = ShownTable("")
     begun = played.steps[0].at
     for step in played.steps:
         now = (step.at - begun) / 1000

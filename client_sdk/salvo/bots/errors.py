@@ -24,8 +24,8 @@ from salvo.bots.player import Bot, FunctionBot
 from salvo.errors import MAX_SHOWN, BotError, SalvoError, let_interruptions_pass, plain, quietly, shown
 
 _OURS: Final = str(Path(__file__).parents[1])
-#: The package of a bot's folder, see :mod:`salvo.bots.folder`, before the names that its code has for its modules.
-_FOLDER: Final = re.compile(r"\bsalvo\.bots\.folder\.[^.]*\.")
+#: The package of a bot's folder, see :mod:`salvo.bots.file_loader`, before the names that its code has for its modules.
+_FOLDER: Final = re.compile(r"\bsalvo\.bots\.file_loader\.[^.]*\.")
 
 _TRACEBACK: Final = vars(BaseException)["__traceback__"]
 

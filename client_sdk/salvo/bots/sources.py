@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from salvo.bots import adapter
 from salvo.bots.errors import blame, placed
-from salvo.bots.folder import load_module
+from salvo.bots.file_loader import load_module
 from salvo.bots.player import Answer, Bot
 from salvo.bots.programs.process_pool import ProgramPool
 from salvo.bots.versions import path_of, revision_of, split

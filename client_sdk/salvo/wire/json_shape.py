@@ -161,7 +161,7 @@ class Via(Converted):
 # --- objects that pydantic does not derive from a class -------------------------------------------------------------
 
 
-class Member(NamedTuple):
+class ShapeMember(NamedTuple):
     """A field as it is in JSON.
 
     Attributes:
@@ -188,7 +188,7 @@ class Parts(ABC):
     cls: Any = None
 
     @abstractmethod
-    def members(self) -> list[Member]:
+    def members(self) -> list[ShapeMember]:
         """Return the members in JSON, in order."""
 
     @abstractmethod
@@ -230,8 +230,8 @@ class OneOf(Parts):
         self.kinds = kinds
         self._key_of = {get_args(of)[0] if get_origin(of) is Annotated else of: key for key, of in kinds.items()}
 
-    def members(self) -> list[Member]:
-        return [Member(key, key, of, len(self.kinds) == 1) for key, of in self.kinds.items()]
+    def members(self) -> list[ShapeMember]:
+        return [ShapeMember(key, key, of, len(self.kinds) == 1) for key, of in self.kinds.items()]
 
     def build(self, read: dict[str, Any]) -> Any:
         if len(read) != 1:
@@ -248,8 +248,8 @@ class Keyed(Parts):
     def __init__(self, **hints: Any) -> None:
         self._hints = hints
 
-    def members(self) -> list[Member]:
-        return [Member(key, key, hint, True) for key, hint in self._hints.items()]
+    def members(self) -> list[ShapeMember]:
+        return [ShapeMember(key, key, hint, True) for key, hint in self._hints.items()]
 
     def build(self, read: dict[str, Any]) -> Any:
         return tuple(read.values())
@@ -275,7 +275,7 @@ class Fields(Parts):
         self._without = without
 
     @cached_property
-    def _fields(self) -> list[tuple[Member, Parts | None]]:
+    def _fields(self) -> list[tuple[ShapeMember, Parts | None]]:
         """The fields, each with the parts that are inlined for it."""
         found = [each for each in _fields_of(self._cls) if each.name not in self._without]
         marks = {each.name: getattr(each.hint, "__metadata__", ()) for each in found}
@@ -286,7 +286,7 @@ class Fields(Parts):
     def _inline(self) -> list[tuple[str, Parts]]:
         return [(field.name, parts) for field, parts in self._fields if parts is not None]
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ShapeMember]:
         return [member for field, parts in self._fields for member in ([field] if parts is None else parts.members())]
 
     def build(self, read: dict[str, Any]) -> Any:
@@ -304,13 +304,13 @@ class Fields(Parts):
         return taken
 
 
-def _fields_of(cls: Any) -> list[Member]:
+def _fields_of(cls: Any) -> list[ShapeMember]:
     hints = get_type_hints(cls, include_extras=True)
     if issubclass(cls, tuple):
         keys = {name: name.removesuffix("_if_announced") for name in cls._fields}
-        return [Member(name, key, hints[name], name not in cls._field_defaults) for name, key in keys.items()]
+        return [ShapeMember(name, key, hints[name], name not in cls._field_defaults) for name, key in keys.items()]
     return [
-        Member(
+        ShapeMember(
             field.name,
             field.metadata.get("alias", field.name),
             hints[field.name],
@@ -322,7 +322,7 @@ def _fields_of(cls: Any) -> list[Member]:
     ]
 
 
-def members_of(shape: Any) -> list[Member]:
+def members_of(shape: Any) -> list[ShapeMember]:
     """Return the members of a class or an annotation in JSON, in order; none unless that is an object."""
     for mark in getattr(shape, "__metadata__", ()):
         if isinstance(mark, Parts):

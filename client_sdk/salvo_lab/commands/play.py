@@ -19,7 +19,7 @@ from salvo_lab.commands.on_hosts import hosts
 from salvo_lab.commands.play_here import play_in_turn, play_one
 from salvo_lab.commands.play_many import play_many
 from salvo_lab.commands.play_person import play_with_person
-from salvo_lab.commands.play_plan import GAME, Plan
+from salvo_lab.commands.play_plan import GAME, PlayPlan
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
 from salvo_lab.simulation import Seats
 from salvo_lab.time_limits import TURN_SECONDS
@@ -80,7 +80,7 @@ def play(
     if sandbox:
         given, bots = bots, tuple(bot if bot in AT_DESKS else in_sandbox(bot) for bot in bots)
         refuse_unused_sandbox(given, bots)
-    plan = Plan(bots, seed or secrets.token_hex(16), seats=Seats(seats), **planned)
+    plan = PlayPlan(bots, seed or secrets.token_hex(16), seats=Seats(seats), **planned)
     _refuse_unused(plan)
     _check(plan)
     if plan.at_once:
@@ -93,7 +93,7 @@ def play(
         play_one(ctx, plan, watch=watch)
 
 
-def _refuse_unused(plan: Plan) -> None:
+def _refuse_unused(plan: PlayPlan) -> None:
     """Refuse options that have no effect with these."""
     for option in () if plan.at_once else ("jobs", "scheduler", "tls"):
         why = "for one game, with --record or --bank, or where programs play: those play one by one; leave it out"
@@ -108,7 +108,7 @@ def _refuse_unused(plan: Plan) -> None:
         refuse_unused("watch", "in several games; leave out --games, and choose one of them with --game")
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: PlayPlan) -> None:
     """Refuse what cannot be played, or not be recorded.
 
     Raises:

@@ -26,7 +26,7 @@ from salvo_lab import arena
 from salvo_lab.arena import Outcome
 from salvo_lab.chance import warn_of_chance
 from salvo_lab.commands.failures import repeated_by
-from salvo_lab.commands.play_plan import Plan, record_of, warn, wins_line, write_again, write_game
+from salvo_lab.commands.play_plan import PlayPlan, record_of, warn, wins_line, write_again, write_game
 from salvo_lab.commands.supervised_game import SupervisedGame, who_ended
 from salvo_lab.human import AT_DESKS
 from salvo_lab.intervals import rate_and_error
@@ -34,10 +34,10 @@ from salvo_lab.simulation.seats import places_alike, seating
 from salvo_lab.time_limits import limit_time, telling_of_waits
 
 
-class Table:
+class LocalTable:
     """Plays the games of a plan with bots in this process."""
 
-    def __init__(self, plan: Plan, supervised: SupervisedGame, leaving: contextlib.ExitStack) -> None:
+    def __init__(self, plan: PlayPlan, supervised: SupervisedGame, leaving: contextlib.ExitStack) -> None:
         """Load the rules.
 
         Args:
@@ -110,7 +110,7 @@ class Table:
         return outcome
 
 
-def supervise(ctx: click.Context, plan: Plan, play: Callable[[SupervisedGame], None]) -> None:
+def supervise(ctx: click.Context, plan: PlayPlan, play: Callable[[SupervisedGame], None]) -> None:
     """Play in a copy of this process where that can be, and say which bot has ended it."""
     supervised = SupervisedGame(plan.game)
 
@@ -121,7 +121,7 @@ def supervise(ctx: click.Context, plan: Plan, play: Callable[[SupervisedGame], N
     supervised.play(ctx, partial(play, supervised), blame)
 
 
-def play_one(ctx: click.Context, plan: Plan, *, watch: bool) -> None:
+def play_one(ctx: click.Context, plan: PlayPlan, *, watch: bool) -> None:
     """Play a single game.
 
     Args:
@@ -135,7 +135,7 @@ def play_one(ctx: click.Context, plan: Plan, *, watch: bool) -> None:
         with contextlib.ExitStack() as leaving:
             if plan.as_json:
                 leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
-            table = Table(plan, supervised, leaving)
+            table = LocalTable(plan, supervised, leaving)
             seated = table.seat()
             leaving.enter_context(repeated_by(plan.command))
             with boards if isinstance(boards, Watched) else contextlib.nullcontext():
@@ -156,7 +156,7 @@ def play_one(ctx: click.Context, plan: Plan, *, watch: bool) -> None:
     supervise(ctx, plan, play)
 
 
-def play_in_turn(ctx: click.Context, plan: Plan) -> None:
+def play_in_turn(ctx: click.Context, plan: PlayPlan) -> None:
     """Play several games with the same bots; what these print is discarded."""
     write = partial(click.echo, file=sys.stdout)
 
@@ -164,7 +164,7 @@ def play_in_turn(ctx: click.Context, plan: Plan) -> None:
         with contextlib.ExitStack() as leaving:
             nowhere = leaving.enter_context(open(os.devnull, "w", encoding="utf-8"))
             leaving.enter_context(contextlib.redirect_stdout(nowhere))
-            table = Table(plan, supervised, leaving)
+            table = LocalTable(plan, supervised, leaving)
             seated = table.seat()
             leaving.enter_context(repeated_by(plan.command))
             boards = TextBoards()
@@ -179,7 +179,7 @@ def play_in_turn(ctx: click.Context, plan: Plan) -> None:
     supervise(ctx, plan, play)
 
 
-def _wins(plan: Plan, outcomes: Iterator[Outcome]) -> str:
+def _wins(plan: PlayPlan, outcomes: Iterator[Outcome]) -> str:
     """Play, say now and then how far it is, and return the wins of each bot."""
     wins: Counter[str] = Counter()
     ties = 0

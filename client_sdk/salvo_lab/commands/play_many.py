@@ -11,12 +11,12 @@ import click
 from salvo.cli.output import has_terminal, progress_bar
 from salvo_lab.commands.failures import failure_lines
 from salvo_lab.commands.on_hosts import connected
-from salvo_lab.commands.play_plan import Plan, record_of, wins_line, write_again
+from salvo_lab.commands.play_plan import PlayPlan, record_of, wins_line, write_again
 from salvo_lab.simulation import simulate, stream
 from salvo_lab.time_limits import TURN_SECONDS
 
 
-def play_many(plan: Plan, jobs: int | None, scheduler: str | None, tls: Path | None, *, traceback: bool) -> None:
+def play_many(plan: PlayPlan, jobs: int | None, scheduler: str | None, tls: Path | None, *, traceback: bool) -> None:
     """Play games at the same time, and print how they ended."""
     how: dict[str, Any] = {
         "games": plan.games,

@@ -15,8 +15,8 @@ from salvo.errors import SalvoError
 from salvo_display.boards.text_boards import TextBoards
 from salvo_display.opener import OpenPage
 from salvo_lab.arena import Outcome
-from salvo_lab.commands.play_here import Table, supervise
-from salvo_lab.commands.play_plan import GAME, Plan, record_of, write_again, write_game
+from salvo_lab.commands.play_here import LocalTable, supervise
+from salvo_lab.commands.play_plan import GAME, PlayPlan, record_of, write_again, write_game
 from salvo_lab.commands.supervised_game import SupervisedGame
 from salvo_lab.human import AT_DESKS, HUMAN, MCP
 from salvo_lab.simulation import Seats
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from salvo_lab.human.skins import SitDown
 
 
-def play_with_person(ctx: click.Context, plan: Plan, open_page: OpenPage | None) -> None:
+def play_with_person(ctx: click.Context, plan: PlayPlan, open_page: OpenPage | None) -> None:
     """Play game after game until the person leaves.
 
     Args:
@@ -38,7 +38,7 @@ def play_with_person(ctx: click.Context, plan: Plan, open_page: OpenPage | None)
         with contextlib.ExitStack() as leaving:
             if MCP in plan.bots:
                 leaving.enter_context(contextlib.redirect_stdout(sys.stderr))
-            outcomes = _at_desk(Table(plan, supervised, leaving), open_page)
+            outcomes = _at_desk(LocalTable(plan, supervised, leaving), open_page)
             for outcome in outcomes:
                 if plan.as_json:
                     write(json.dumps(record_of(outcome)))
@@ -50,7 +50,7 @@ def play_with_person(ctx: click.Context, plan: Plan, open_page: OpenPage | None)
     supervise(ctx, plan, play)
 
 
-def _at_desk(table: Table, open_page: OpenPage | None) -> list[Outcome]:
+def _at_desk(table: LocalTable, open_page: OpenPage | None) -> list[Outcome]:
     """Play games, and return how those that were played to their end came out.
 
     Raises:
@@ -90,7 +90,7 @@ def _sitting_down(person: str, open_page: OpenPage | None) -> SitDown:
     return skin(open_page)
 
 
-def _replayed_by(table: Table, boards: TextBoards, outcome: Outcome) -> tuple[str, Callable[[], str] | None]:
+def _replayed_by(table: LocalTable, boards: TextBoards, outcome: Outcome) -> tuple[str, Callable[[], str] | None]:
     """Return the command that replays a person's game, or plays it again, and what makes the page of it.
 
     There is no page where seats are paired, since at a table the seed draws who begins.

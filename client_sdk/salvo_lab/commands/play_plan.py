@@ -23,7 +23,7 @@ GAME: Final = "{game}"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlayPlan:
     """Games to be played, as the command line says.
 
     Attributes:
@@ -103,7 +103,7 @@ def write_game(outcome: Outcome, write: Callable[[str], None]) -> None:
         write(f"out:    {name}, after {EMPTY_TURNS} turns in a row without a shot")
 
 
-def write_again(plan: Plan, write: Callable[[str], None], *, explained: bool) -> None:
+def write_again(plan: PlayPlan, write: Callable[[str], None], *, explained: bool) -> None:
     """Write the commands that play the games again.
 
     Args:

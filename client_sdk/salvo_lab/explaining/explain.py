@@ -136,7 +136,7 @@ class Explanation:
         return self.promised + self.loss.value
 
 
-class Account(NamedTuple):
+class GameAccount(NamedTuple):
     """Luck and skill of one player over several salvos.
 
     Attributes:
@@ -158,13 +158,13 @@ class Account(NamedTuple):
     exact: bool
 
 
-def account(explanations: Iterable[Explanation]) -> Account:
+def account(explanations: Iterable[Explanation]) -> GameAccount:
     """Return the totals of one player's salvos."""
     salvos = list(explanations)
     hits, expected = sum(one.hits for one in salvos), fsum(one.expected.value for one in salvos)
     best, promised = fsum(one.best_expected for one in salvos), fsum(one.promised for one in salvos)
     lost_error = _together(one.loss.error for one in salvos)
-    return Account(
+    return GameAccount(
         len(salvos),
         sum(len(one.shots) for one in salvos),
         hits,

@@ -16,7 +16,7 @@ from salvo_display.replay import REFEREE, Replay
 from salvo_display.web_page import emblems, team_style
 from salvo_display.web_page.drawing import Fortune, Luck
 from salvo_display.web_page.rendering import render
-from salvo_lab.explaining.explain import Account, Aimed, Explanation, Knowledge, account
+from salvo_lab.explaining.explain import Aimed, Explanation, GameAccount, Knowledge, account
 
 
 def salvo_lines(salvo: Explanation, grid: Grid) -> list[str]:
@@ -76,7 +76,7 @@ def table_lines(salvos: Sequence[Explanation]) -> list[str]:
     return lines
 
 
-def verdict_line(player: str, came: str, found: Account) -> str:
+def verdict_line(player: str, came: str, found: GameAccount) -> str:
     """Return a player's luck and skill in a sentence, which :func:`luck_of` reads.
 
     Args:
@@ -110,7 +110,7 @@ def luck_of(printed: str) -> Luck:
     return Luck(fortunes, meaning, [line.replace("+-", "±") for line in lines])
 
 
-def meaning(found: Mapping[str, Account], came: Mapping[str, str], received: Mapping[str, int]) -> str:
+def meaning(found: Mapping[str, GameAccount], came: Mapping[str, str], received: Mapping[str, int]) -> str:
     """Return in a sentence what decided a game.
 
     Args:
@@ -135,7 +135,7 @@ def meaning(found: Mapping[str, Account], came: Mapping[str, str], received: Map
     return f"{winner} won{why}: {shots}; {luck}."
 
 
-def _percent(found: Account) -> str:
+def _percent(found: GameAccount) -> str:
     return f"{min(100.0, 100 * found.skill.value):.0f}%"
 
 
@@ -153,7 +153,7 @@ def method_line(salvos: Sequence[Explanation], fleets: int) -> str:
     return "; ".join(parts)
 
 
-def accounts(replay: Replay, salvos: Sequence[Explanation]) -> dict[str, Account]:
+def accounts(replay: Replay, salvos: Sequence[Explanation]) -> dict[str, GameAccount]:
     """Return luck and skill of all players who have fired."""
     own = {player: [salvo for salvo in salvos if salvo.player == player] for player in replay.players}
     return {player: account(item) for player, item in own.items() if item}

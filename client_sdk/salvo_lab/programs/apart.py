@@ -207,7 +207,7 @@ def _serve(pipe: Connection, source: str | type[Bot], strict: bool) -> None:
     code = LoadedCode([source] if isinstance(source, str) else [], base)
     loaded = _Reply({"listens": overrides(kind, "on_result"), "draws_fleet": not overrides(kind, "place_fleet")})
     pipe.send(loaded._replace(code=code.fresh()))
-    seat = _Seat(kind)
+    seat = _BotSeat(kind)
     try:
         while True:
             pipe.send(seat.answer(*pipe.recv())._replace(code=code.fresh()))
@@ -215,7 +215,7 @@ def _serve(pipe: Connection, source: str | type[Bot], strict: bool) -> None:
         os._exit(0)  # without waiting for the bot's threads
 
 
-class _Seat:
+class _BotSeat:
     """The bot, and its view, which has the same news as the one that the game has."""
 
     def __init__(self, kind: type[Bot]) -> None:

@@ -244,7 +244,7 @@ class Annulled:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class FixtureEnded:
     """The league is over, and its servers publish that, since this time in epoch seconds."""
 
     ended: int
@@ -257,7 +257,9 @@ class Badged:
     badged: dict[str, int]
 
 
-LeagueLine = Began | Drawn | Assigned | Closing | LeagueResult | Voided | Plain | Back | Annulled | Badged | Ended
+LeagueLine = (
+    Began | Drawn | Assigned | Closing | LeagueResult | Voided | Plain | Back | Annulled | Badged | FixtureEnded
+)
 SeriesLine = Entered | TournamentGame | LeagueLine
 
 _HEAD: Final = TypeAdapter(Head)

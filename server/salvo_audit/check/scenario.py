@@ -10,7 +10,7 @@ from salvo_audit.check.results import Case
 from salvo_audit.check.stage import Stage
 
 #: What a scenario is: it plays on a stage.
-Play = Callable[[Stage], Awaitable[None]]
+ScenarioPlay = Callable[[Stage], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Scenario:
 
     name: str
     cases: Mapping[str, Case]
-    play: Play
+    play: ScenarioPlay
     team: str = "red"
     secret: str = "cockadoodledoo"
     claim: str = ""
@@ -35,14 +35,14 @@ SCENARIOS: Final[list[Scenario]] = []
 
 def scenario(
     *cases: Case, team: str = "red", secret: str = "cockadoodledoo", claim: str = ""
-) -> Callable[[Play], Play]:
+) -> Callable[[ScenarioPlay], ScenarioPlay]:
     """Register a scenario with its cases, which are defined nowhere else.
 
     Args:
         claim: a capability without which it is not played; its cases do not apply then.
     """
 
-    def register(play: Play) -> Play:
+    def register(play: ScenarioPlay) -> ScenarioPlay:
         name = getattr(play, "__name__", "").replace("_", " ")
         claimed = {case.name: case._replace(claim=claim) for case in cases}
         SCENARIOS.append(Scenario(name, claimed, play, team, secret, claim))

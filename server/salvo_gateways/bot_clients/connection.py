@@ -22,7 +22,7 @@ from salvo_gateways.bot_clients.smackdown import SmackdownBotClient
 from salvo_gateways.bot_clients.xbs import XbsBotClient
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.jsonline.protocol_text import Dialect, Values
-from salvo_gateways.peer import Broken, Framing, Lines
+from salvo_gateways.peer import Framing, Lines, PeerBroken
 from salvo_server.brokers.embedded.addresses import BrokerError, split_address
 
 log = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ def _carry(client: BotClient, line: socket.socket, framing: Framing) -> None:
         if not data:
             return
         for message in framing.feed(data):
-            if isinstance(message, Broken):
+            if isinstance(message, PeerBroken):
                 raise GatewayError("refused_there", f"the server sends what is not a message: {message.text}")
             if message.strip() and client.report is None:
                 _send(line, client.receive(message.decode(errors="replace")))

@@ -21,7 +21,7 @@ from typing import Final
 from salvo_gateways.classic.protocol_text import MAX_BYTES
 from salvo_gateways.errors import GatewayError
 from salvo_gateways.listener import Listener
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 from salvo_gateways.report import GatewayReport
 from salvo_server.brokers.embedded.addresses import BrokerError, joined, split_address
 
@@ -43,15 +43,17 @@ class Frames:
     def __init__(self) -> None:
         self._rest = bytearray()
 
-    def feed(self, data: bytes) -> Iterable[bytes | Broken]:
+    def feed(self, data: bytes) -> Iterable[bytes | PeerBroken]:
         """Return what has ended."""
         self._rest += data
-        found: list[bytes | Broken] = []
+        found: list[bytes | PeerBroken] = []
         while len(self._rest) >= _HEAD.size:
             kind, length = _HEAD.unpack_from(self._rest)
             if kind != _KIND or length > MAX_BYTES:
                 self._rest.clear()  # where the next one begins cannot be known
-                found.append(Broken("not_understood", f"a message is {_KIND}, a length up to {MAX_BYTES}, and a text"))
+                found.append(
+                    PeerBroken("not_understood", f"a message is {_KIND}, a length up to {MAX_BYTES}, and a text")
+                )
             elif len(self._rest) < _HEAD.size + length:
                 break
             else:

@@ -13,7 +13,7 @@ from salvo_gateways.classic import protocol_text as w
 from salvo_gateways.client_handler import ClientHandler
 from salvo_gateways.hidden_fleet.game import HiddenGame
 from salvo_gateways.hidden_fleet.room import PlacedFleet, Room
-from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.peer import ClientConnection, PeerBroken
 from salvo_gateways.report import hint_of_system
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class ClassicRole(StrEnum):
     CLIENT = "client"
 
 
-class _State(Enum):
+class _ClientState(Enum):
     CONNECT = auto()
     SETUP = auto()
     PLAY = auto()
@@ -66,7 +66,7 @@ class ClassicHandler(ClientHandler):
         self._end_seconds = end_seconds
         self._parted = parted
         self._restarts = restarts
-        self._state = _State.CONNECT
+        self._state = _ClientState.CONNECT
         self._game: HiddenGame | None = None
         self._placed: PlacedFleet | None = None
         self._played = 0  # games that came to their end: who begins alternates
@@ -85,17 +85,21 @@ class ClassicHandler(ClientHandler):
             log.exception("%s: the gateway failed; the game is ended", self.peer.name, extra=SELDOM)
             self._quit("failed", "the gateway failed")
 
-    def invalid_message_received(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: PeerBroken) -> None:
         self._quit(broken.code, broken.text)
 
     def tick(self, now: float) -> None:
-        if self._state is _State.CONNECT and self._role is ClassicRole.CLIENT and now - self._sent_at >= CLIENT_SECONDS:
+        if (
+            self._state is _ClientState.CONNECT
+            and self._role is ClassicRole.CLIENT
+            and now - self._sent_at >= CLIENT_SECONDS
+        ):
             self._sent_at = now
             self.peer.send(w.CLIENT)
-        elif self._state is _State.ENDED and self._role is ClassicRole.SERVER:
+        elif self._state is _ClientState.ENDED and self._role is ClassicRole.SERVER:
             if self._is_end_seen(now):
                 self._restart_or_exit()
-        elif self._state is _State.SETUP and not self._done:
+        elif self._state is _ClientState.SETUP and not self._done:
             self._be_done()
 
     def disconnected(self) -> None:
@@ -136,7 +140,7 @@ class ClassicHandler(ClientHandler):
             case w.RESET if self._role is ClassicRole.CLIENT:
                 self._game = None
                 self._set_up()
-            case w.DONE if self._state is _State.SETUP and not self._theirs_done:
+            case w.DONE if self._state is _ClientState.SETUP and not self._theirs_done:
                 self._theirs_done = True
                 if self._done:
                     self._begin()
@@ -148,7 +152,7 @@ class ClassicHandler(ClientHandler):
                 raise _Wrong("out_of_turn", f"{message} is not expected now")
 
     def _meet_client(self) -> None:
-        if self._state is _State.SETUP and self.clock() - self._sent_at < _CROSSING_SECONDS:
+        if self._state is _ClientState.SETUP and self.clock() - self._sent_at < _CROSSING_SECONDS:
             return
         self._game, self._played = None, 0
         self._set_up()
@@ -157,14 +161,14 @@ class ClassicHandler(ClientHandler):
         """Enter the set-up, a server's only when the room is free."""
         self._done = self._theirs_done = False
         if self._role is ClassicRole.CLIENT:
-            self._state = _State.SETUP
+            self._state = _ClientState.SETUP
         self._be_done()
 
     def _be_done(self) -> None:
         """Be done with the set-up if the room is free; it takes a bot no time, and a person its own."""
         if not self._room.claim(self):
             return
-        self._state = _State.SETUP
+        self._state = _ClientState.SETUP
         if self._role is ClassicRole.SERVER:
             self.peer.send(w.RESET)
         self._placed = self._room.place(self._played + 1)
@@ -178,7 +182,7 @@ class ClassicHandler(ClientHandler):
         self._game = self._room.begin(self._placed, program_begins=others_turn)
         begins = "the program" if others_turn else "the gateway"
         self.report.happened(f"{self.title()}: game {self._played + 1} begins, {begins} shoots first")
-        self._state = _State.PLAY
+        self._state = _ClientState.PLAY
         self._shoot(self._game)
 
     def _shoot(self, game: HiddenGame) -> None:
@@ -205,7 +209,7 @@ class ClassicHandler(ClientHandler):
             return
         self._room.record(game)
         self.report.happened(f"{self.title()}: game {self._played + 1} is over, {game.course}")
-        self._game, self._state, self._ended_at = None, _State.ENDED, self.clock()
+        self._game, self._state, self._ended_at = None, _ClientState.ENDED, self.clock()
         self._played += 1
         if self._role is ClassicRole.CLIENT:
             self._room.leave(self)

@@ -15,7 +15,7 @@ from salvo_gateways.hidden_fleet.answers import ShotOutcome
 from salvo_gateways.hidden_fleet.game import PROGRAM, HiddenGame
 from salvo_gateways.hidden_fleet.room import Room
 from salvo_gateways.jsonline.protocol_text import BUSY_TEXT, RESULTS, Status, Wording, read_request, same_ships
-from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.peer import ClientConnection, PeerBroken
 from salvo_gateways.report import hint_of_system
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class JsonHandler(ClientHandler):
             self._answer(request.type, Status.INTERNAL_ERROR, "The game is ended: the server has failed.")
             self._leave_game()
 
-    def invalid_message_received(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: PeerBroken) -> None:
         self._refuse("UNKNOWN", Status.BAD_REQUEST, broken.code, broken.text)
 
     def disconnected(self) -> None:

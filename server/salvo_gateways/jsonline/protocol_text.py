@@ -13,7 +13,7 @@ from salvo.codec.strict_json import parse_json
 from salvo.errors import IllegalCommand, SalvoError, WireError
 from salvo.rules import Fleet, Grid, RuleBook
 from salvo_gateways.hidden_fleet.answers import ShotOutcome, placement_of
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 
 #: A board in the text's form has some 150 bytes, as a list of cells below 1000.
 MAX_BYTES: Final = 4096
@@ -69,7 +69,7 @@ class Values:
         self._text = ""  # a character for each byte
         self._skipping = False
 
-    def feed(self, data: bytes) -> Iterable[bytes | Broken]:
+    def feed(self, data: bytes) -> Iterable[bytes | PeerBroken]:
         """Return what has ended."""
         self._text += data.decode("latin-1")
         return list(iter(self._next, None))
@@ -78,7 +78,7 @@ class Values:
         """Return a message as it is sent: one a line."""
         return f"{message}\n".encode()
 
-    def _next(self) -> bytes | Broken | None:
+    def _next(self) -> bytes | PeerBroken | None:
         if self._skipping and not self._skip():
             return None
         text = self._text = self._text.lstrip(_SPACE)
@@ -88,13 +88,13 @@ class Values:
             end = _end_of_value(text) if text[0] in "{[" else _BEHIND_NOISE.search(text, 1)
         except json.JSONDecodeError as error:
             self._text, self._skipping = text[error.pos :], text[error.pos] not in "{["
-            return Broken("not_json", f"{error.msg} at character {error.pos + 1}")
+            return PeerBroken("not_json", f"{error.msg} at character {error.pos + 1}")
         length = end.start() if isinstance(end, re.Match) else end
         if length is None and len(text) <= MAX_BYTES:
             return None
         self._text, self._skipping = text[length:] if length else text, length is None
         if length is None or length > MAX_BYTES:
-            return Broken("too_long", f"a message has at most {MAX_BYTES} bytes")
+            return PeerBroken("too_long", f"a message has at most {MAX_BYTES} bytes")
         return text[:length].rstrip(_SPACE).encode("latin-1")
 
     def _skip(self) -> bool:

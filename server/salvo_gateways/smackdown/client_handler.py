@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from salvo_gateways.client_handler import MAX_WAIT_SECONDS, ClientHandler
-from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.peer import ClientConnection, PeerBroken
 from salvo_gateways.smackdown.match import ANYBODY, SmackdownLobby, SmackdownMatch
 from salvo_gateways.smackdown.referee import MAX_AHEAD
 
@@ -30,7 +30,7 @@ class SmackdownHandler(ClientHandler):
         self._lobby = lobby
         self._match: SmackdownMatch | None = None
         self._side = 0
-        self._early: deque[str | Broken] = deque()  # what it has sent before its match
+        self._early: deque[str | PeerBroken] = deque()  # what it has sent before its match
         self._leave_by: float | None = None
 
     # --- the program ------------------------------------------------------------------------------------------------
@@ -42,10 +42,10 @@ class SmackdownHandler(ClientHandler):
         if message.strip():
             self._take(message)
 
-    def invalid_message_received(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: PeerBroken) -> None:
         self._take(broken)
 
-    def _take(self, answer: str | Broken) -> None:
+    def _take(self, answer: str | PeerBroken) -> None:
         self._early.append(answer)
         if len(self._early) > MAX_AHEAD:
             self.report.refused("too_many", f"{self.title()}: too many messages before the game")

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from salvo.rules import RuleBook
 from salvo_gateways.bot_clients import BotClient
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 from salvo_gateways.report import GatewayReport
 from salvo_gateways.smackdown.referee import ANSWER_SECONDS, SIDES, SmackdownReferee
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
@@ -162,7 +162,7 @@ class SmackdownMatch:
             self._referee.begin(now)
             self._settle(now)
 
-    def receive(self, side: int, answer: str | Broken, now: float) -> None:
+    def receive(self, side: int, answer: str | PeerBroken, now: float) -> None:
         """Take what a client has sent."""
         with self._lock:
             self._referee.receive(side, answer, now)

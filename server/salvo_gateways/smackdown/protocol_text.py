@@ -12,7 +12,7 @@ from typing import Final
 
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, Orientation, Placement, RuleBook, ShipClass
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 
 LOCATIONS: Final = "ship locations"
 SHOTS: Final = "shots"
@@ -66,7 +66,7 @@ def fallen(who: str, shots: Iterable[tuple[Cell, bool]]) -> list[str]:
     return [info(f"{who} {'hit' if hit else 'miss'}", f"{x} {y}") for (x, y), hit in shots]
 
 
-def read_fleet(line: str | Broken, book: RuleBook) -> Fleet:
+def read_fleet(line: str | PeerBroken, book: RuleBook) -> Fleet:
     """Read where a program wants its ships, in the order in which their sizes were sent; ``H`` alone is horizontal.
 
     Raises:
@@ -87,7 +87,7 @@ def read_fleet(line: str | Broken, book: RuleBook) -> Fleet:
     return Fleet(book, placements)
 
 
-def read_shots(line: str | Broken, most: int) -> list[Cell]:
+def read_shots(line: str | PeerBroken, most: int) -> list[Cell]:
     """Read a salvo; its shots may be off the grid.
 
     Args:
@@ -112,8 +112,8 @@ def _line(*fields: str) -> str:
     return "".join(f"|{field}" for field in (*fields, "END")) + "|"
 
 
-def _values(line: str | Broken, about: str) -> Sequence[str]:
-    if isinstance(line, Broken):
+def _values(line: str | PeerBroken, about: str) -> Sequence[str]:
+    if isinstance(line, PeerBroken):
         raise UnreadableAnswer(line.code, line.text)
     match line.strip().split("|"):
         case ["", "RESPONSE", answered, *values, "END", ""] if answered == about:

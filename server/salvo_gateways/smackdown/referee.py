@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from salvo.errors import SalvoError
 from salvo.rules import Fleet, RuleBook
-from salvo_gateways.peer import Broken
+from salvo_gateways.peer import PeerBroken
 from salvo_gateways.smackdown import protocol_text as w
 
 #: How long a program may take for an answer.
@@ -42,7 +42,7 @@ class Forfeit(NamedTuple):
     text: str
 
 
-class RefereeBoard:
+class SmackdownBoard:
     """A fleet and the shots at it."""
 
     def __init__(self, fleet: Fleet) -> None:
@@ -88,13 +88,13 @@ class SmackdownReferee:
         """
         self.results: tuple[str, ...] = ()
         self.forfeited: Forfeit | None = None
-        self.boards: list[RefereeBoard] = []
+        self.boards: list[SmackdownBoard] = []
         self.salvos: list[tuple[int, list[w.Cell]]] = []
         self._book = book
         self._send = send
         self._answer_seconds = answer_seconds
         self._opponent_first = opponent_first
-        self._ahead = tuple(deque[str | Broken]() for _ in SIDES)
+        self._ahead = tuple(deque[str | PeerBroken]() for _ in SIDES)
         self._gone = [False, False]
         self._query: RefereeQuery | None = None
         self._now = 0.0
@@ -111,7 +111,7 @@ class SmackdownReferee:
         self._query = next(self._course)
         self._continue()
 
-    def receive(self, side: int, answer: str | Broken, now: float) -> None:
+    def receive(self, side: int, answer: str | PeerBroken, now: float) -> None:
         """Take an answer, which may come ahead of its query."""
         self._now = now
         self._ahead[side].append(answer)
@@ -132,12 +132,12 @@ class SmackdownReferee:
 
     # --- the course of a game ---------------------------------------------------------------------------------------
 
-    def _play(self) -> Generator[RefereeQuery, str | Broken, None]:
+    def _play(self) -> Generator[RefereeQuery, str | PeerBroken, None]:
         for side in SIDES:
             self._send(side, w.opening(self._book))
         for side in SIDES:
             answer = yield self._ask(side, w.LOCATIONS)
-            self.boards.append(RefereeBoard(w.read_fleet(answer, self._book)))
+            self.boards.append(SmackdownBoard(w.read_fleet(answer, self._book)))
         while all(board.ships_afloat for board in self.boards):
             yield from self._play_round()
         if not any(board.ships_afloat for board in self.boards):
@@ -145,7 +145,7 @@ class SmackdownReferee:
         else:
             self._end(*(w.WON if board.ships_afloat else w.LOST for board in self.boards))
 
-    def _play_round(self) -> Generator[RefereeQuery, str | Broken, None]:
+    def _play_round(self) -> Generator[RefereeQuery, str | PeerBroken, None]:
         """Ask both sides for their shots, and resolve them at once: a ship that sinks has still shot."""
         salvos = []
         for side, most in enumerate([board.ships_afloat for board in self.boards]):

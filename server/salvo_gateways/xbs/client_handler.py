@@ -7,7 +7,7 @@ from typing import Final
 from salvo import messages as m
 from salvo.errors import printable
 from salvo.join.events import Event, ServerSeen
-from salvo_gateways.peer import Broken, ClientConnection
+from salvo_gateways.peer import ClientConnection, PeerBroken
 from salvo_gateways.report import hint_of_system
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs.client_stage import ClientStage
@@ -83,7 +83,7 @@ class XbsHandler(SeatedHandler):
         else:
             self._send_game_info()
 
-    def invalid_message_received(self, broken: Broken) -> None:
+    def invalid_message_received(self, broken: PeerBroken) -> None:
         """What is longer than a message can be, or not text, is not a message."""
         self.send_away("protocol error")
 

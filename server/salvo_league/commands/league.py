@@ -24,7 +24,7 @@ from salvo_lab.series.lines import (
     Began,
     Closing,
     Drawn,
-    Ended,
+    FixtureEnded,
     LeagueLine,
     LeagueResult,
     Plain,
@@ -132,7 +132,7 @@ def run(
 def _show_end(file: Path, as_json: bool) -> bool:
     """Print the table of a league that is over; return whether it is."""
     recorded = read_record(record_path(file, SeriesKind.LEAGUE))
-    if recorded is None or not any(isinstance(line, Ended) for line in recorded.lines):
+    if recorded is None or not any(isinstance(line, FixtureEnded) for line in recorded.lines):
         return False
     print_series(standings_of(recorded), file, as_json=as_json)
     click.echo(f"it is over; rename {record_path(file, SeriesKind.LEAGUE)} to play it again", err=True)

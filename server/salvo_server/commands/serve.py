@@ -25,7 +25,7 @@ from salvo_server.garbage import collect_in_portions
 from salvo_server.operations.gateway_calls import GatewayCall, read_gateway, with_rules_of_gateways
 from salvo_server.operations.local_servers import announced, reached_at
 from salvo_server.operations.supervisor import SupervisedProgram, programs_beside
-from salvo_server.service import Listener
+from salvo_server.service import ServiceListener
 from salvo_server.settings import ServerSettings, SettingsError, league_name, load_settings
 from salvo_server.standby import Interrupted, Standby
 from salvo_server.storage.journal.games_in_play import GamesInPlay
@@ -83,7 +83,7 @@ def serve(config: Path | None, **given: Any) -> None:
     for call in gateways:
         if call.table is not None:
             tables[call.table] = tables.get(call.table, False) or call.for_people
-    listener: Listener = report if metrics is None else metrics.counting(report)
+    listener: ServiceListener = report if metrics is None else metrics.counting(report)
     if metrics is not None:
         journal = metrics.timed(journal)
     contest = Contest(settings, listener, journal=journal, identity=identity, gateway_tables=tables)

@@ -23,7 +23,7 @@ MAX_EXTENSIONS: Final = 3
 
 
 Presence = Literal["serving", "broker away", "just back", "journal stalled", "journal stalled, just back"]
-Event = Literal[
+OutageEvent = Literal[
     "connected",
     "disconnected",
     "journal refuses",
@@ -38,7 +38,7 @@ Event = Literal[
 Duty = Literal["begin again", "restart", "announce pause", "read", "hold", "run"]
 
 
-OUTAGES: Final[tuple[Transition[Presence, Event, Duty], ...]] = (
+OUTAGES: Final[tuple[Transition[Presence, OutageEvent, Duty], ...]] = (
     Transition(("serving", "broker away"), "connected", "just back", None, "SALVO-BACK-2"),
     Transition(("journal stalled",), "connected", "journal stalled, just back", None, "SALVO-BACK-3"),
     Transition(("serving",), "disconnected", "broker away", None, "SALVO-BACK-2"),
@@ -94,7 +94,7 @@ class Outages:
         exhausted = in_lobby and referee.extensions >= MAX_EXTENSIONS
         return self.held_up_ms * HELD_UP_SHARE >= to_act_ms and not exhausted
 
-    def on(self, event: Event) -> Duty | None:
+    def on(self, event: OutageEvent) -> Duty | None:
         """Change the state; return what the loop has to do about an event."""
         self._machine.state = self.state
         return self._machine.handle(event)

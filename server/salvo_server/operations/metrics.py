@@ -26,7 +26,7 @@ from salvo.system.distribution import __version__
 from salvo_game.journal_interface import Batch, Journal, JournalUnavailable, JournalWrapper, Saved, StepTaken
 from salvo_server.brokers.embedded import EmbeddedBroker, open_files
 from salvo_server.brokers.embedded.addresses import is_known_host, listening, reachable, split_address
-from salvo_server.service import Listener, Service
+from salvo_server.service import Service, ServiceListener
 
 try:
     from prometheus_client import CollectorRegistry, Histogram, MetricsHandler, ProcessCollector
@@ -87,7 +87,7 @@ class Metrics(Collector):
         self._journal = _TimedJournal(journal, self._commits)
         return self._journal
 
-    def counting(self, listener: Listener) -> Listener:
+    def counting(self, listener: ServiceListener) -> ServiceListener:
         """Return a listener that counts what it hears and passes it on."""
 
         def hear(table: str, at: int, command: m.Input | None, announcements: Sequence[m.Announcement]) -> None:
@@ -191,7 +191,7 @@ class Metrics(Collector):
         host, port = split_address(address)
         sock = listening(host, port)
         handler = type("Handler", (_Handler,), {"registry": self.registry, "hosts": hosts})
-        with _Server((host, port), handler, bind_and_activate=False) as server:
+        with _MetricsServer((host, port), handler, bind_and_activate=False) as server:
             server.socket.close()
             server.socket = sock
             thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
@@ -252,7 +252,7 @@ class _Handler(MetricsHandler):
             super().do_GET()
 
 
-class _Server(ThreadingHTTPServer):
+class _MetricsServer(ThreadingHTTPServer):
     def get_request(self) -> tuple[socket.socket, Any]:
         try:
             return super().get_request()

@@ -44,7 +44,7 @@ try:
     from salvo_watch.web.games import routes
     from salvo_watch.web.hatch import Hatch
     from salvo_watch.web.mqtt_channel import MAX_MESSAGE_BYTES, Upstream
-    from salvo_watch.web.relay import Relay, Source
+    from salvo_watch.web.relay import Relay, WatchedBroker
 except ModuleNotFoundError:
     raise MissingExtra("the web front", "server") from None
 
@@ -199,7 +199,7 @@ def where_teams_join(broker: BrokerUrl, page: str) -> str:
     return str(broker)
 
 
-def _source(cell: str, address: BrokerUrl, ca: str | None) -> Source:
+def _source(cell: str, address: BrokerUrl, ca: str | None) -> WatchedBroker:
     account = watching_account(address)
     users = ScreenUsers(account.user, Random())
     connection = Connection(
@@ -209,7 +209,7 @@ def _source(cell: str, address: BrokerUrl, ca: str | None) -> Source:
         ca=ca,
         newcomer_gives_way=True,
     )
-    return Source(cell, connection, users)
+    return WatchedBroker(cell, connection, users)
 
 
 async def _serve(server: uvicorn.Server, sock: socket.socket, relay: Relay) -> None:

@@ -13,7 +13,7 @@ _MISSED_TURNS: Final = 2
 _MOST_LEADERS: Final = 2
 
 
-class Salvo(NamedTuple):
+class ShownSalvo(NamedTuple):
     """What a picture shows of a turn.
 
     Attributes:
@@ -40,7 +40,7 @@ class Lead(NamedTuple):
     by: int
 
 
-class Standing(NamedTuple):
+class ShooterStanding(NamedTuple):
     """The state of a game.
 
     Attributes:
@@ -75,7 +75,9 @@ class Moment(NamedTuple):
     teams: tuple[str, ...]
 
 
-def moments(salvo: Salvo, before: Standing, after: Standing, missed: int, *, by_ships: bool) -> Iterator[Moment]:
+def moments(
+    salvo: ShownSalvo, before: ShooterStanding, after: ShooterStanding, missed: int, *, by_ships: bool
+) -> Iterator[Moment]:
     """Yield what matters about a salvo, the most important first; nothing for a miss or plain hits.
 
     Args:

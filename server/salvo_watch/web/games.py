@@ -43,7 +43,7 @@ from salvo_display.web_server.web_pages import number, to_root
 from salvo_game.log_verification import verify_file
 from salvo_lab.explaining.explain import FLEETS
 from salvo_lab.explaining.reasons import luck_of
-from salvo_watch.archive import Archive, Entry, Query, transcript_of
+from salvo_watch.archive import Archive, ArchiveEntry, Query, transcript_of
 from salvo_watch.games_page import Part, note_page, served_list
 from salvo_watch.site import CHECKED
 
@@ -134,7 +134,7 @@ class _GamePages:
         listed, found = self._shown(self._archive.listed), self._shown(self._archive.find(query))
         return served_list(listed, found, Part(query, page, waiting, self._badges))
 
-    def _shown(self, entries: Sequence[Entry]) -> list[Entry]:
+    def _shown(self, entries: Sequence[ArchiveEntry]) -> list[ArchiveEntry]:
         """Leave out the games whose end their tapes have not shown yet."""
         return [entry for entry in entries if not self._withholds(entry.table, entry.game)]
 

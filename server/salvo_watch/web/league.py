@@ -16,7 +16,7 @@ from salvo_watch.web.stage import LATEST_SECONDS
 _WITH_RESULTS: Final = (m.Phase.BETWEEN, m.Phase.FINAL)
 
 
-class Course:
+class LeagueCourse:
     """How an evening came to be what it is, as far as it was seen.
 
     Attributes:
@@ -74,7 +74,7 @@ class Course:
 
 
 def evening_picture(
-    shown: m.EveningShown, newest: m.EveningShown, course: Course, badges: Badges, *, tapes: bool = True
+    shown: m.EveningShown, newest: m.EveningShown, course: LeagueCourse, badges: Badges, *, tapes: bool = True
 ) -> dict[str, Any]:
     """Return what is on, and the league's round, its matches and the table, JSON-ready, each team with its badge.
 

@@ -27,10 +27,10 @@ from salvo.wire.topics import Reader
 from salvo_server.screen_users import ScreenUsers
 from salvo_watch.web.chances import chances
 from salvo_watch.web.chunks import Chunks
-from salvo_watch.web.league import Course, evening_picture, podium_in
+from salvo_watch.web.league import LeagueCourse, evening_picture, podium_in
 from salvo_watch.web.screen import table_of_standings
-from salvo_watch.web.stage import LATEST_SECONDS, Playing, Stage
-from salvo_watch.web.tables import Arrived, Table, read
+from salvo_watch.web.stage import LATEST_SECONDS, HallStage, Playing
+from salvo_watch.web.tables import Arrived, ShownTable, read
 from salvo_watch.web.tapes import Logs, Tape, tape_of_log
 
 #: Between two pictures of a table: bots without a pace fire hundreds of salvos a second, and nobody sees that.
@@ -57,7 +57,7 @@ class Page(NamedTuple):
     live: bool = False
 
 
-class Channel:
+class FrameStream:
     """The newest frame of a stream, for any number of browsers.
 
     Attributes:
@@ -152,7 +152,7 @@ class Late(Generic[_Value]):
         return self.shown is not before
 
 
-class Source:
+class WatchedBroker:
     """One broker.
 
     Attributes:
@@ -169,7 +169,7 @@ class Source:
         self.statuses = ServerStatuses()
         self.standings: Late[tuple[m.Standing, ...]] = Late(())
         self.evening: Late[m.EveningShown] = Late(m.EveningShown())
-        self.course = Course()
+        self.course = LeagueCourse()
         self.connection, self._users = connection, users
         self._known: set[str] = set()  # tables that are followed
 
@@ -222,21 +222,21 @@ class Relay:
         badges: of all teams, the same on every page.
     """
 
-    def __init__(self, sources: Sequence[Source], *, boards: bool = False) -> None:
+    def __init__(self, sources: Sequence[WatchedBroker], *, boards: bool = False) -> None:
         """Prepare; :meth:`run` connects.
 
         Args:
             boards: whether the account is a referee's, and all boards are shown while a game is played.
         """
-        self.tables: dict[str, Table] = {}
+        self.tables: dict[str, ShownTable] = {}
         self.badges = Badges()
         self._sources = {source.cell: source for source in sources}
         self._boards = boards
         self._logs = Logs()
-        self._stages: dict[str, Stage] = {}  # by place; of the default table also a league's games
+        self._stages: dict[str, HallStage] = {}  # by place; of the default table also a league's games
         self._untold: dict[Ended, set[str]] = {}  # by game, the places whose stages have its tape
-        self._channels: dict[Page, Channel] = {}
-        self._overview = Channel()
+        self._channels: dict[Page, FrameStream] = {}
+        self._overview = FrameStream()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._drawn: dict[str, float] = {}  # when the last picture of a table was sent
         self._overview_timer: asyncio.TimerHandle | None = None
@@ -276,7 +276,7 @@ class Relay:
         for source in self._sources.values():
             source.connection.wake()
 
-    def _listen(self, source: Source) -> None:
+    def _listen(self, source: WatchedBroker) -> None:
         try:
             source.listen(self, self._stop)
         finally:
@@ -287,13 +287,13 @@ class Relay:
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(what, *given)
 
-    def _connected(self, source: Source) -> None:
+    def _connected(self, source: WatchedBroker) -> None:
         source.subscribe(self._topics)
         self.call(self.forget, source)
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
-    def forget(self, source: Source) -> None:
+    def forget(self, source: WatchedBroker) -> None:
         """Note that everything retained arrives again."""
         now = self._loop.time()
         source.statuses.clear()
@@ -302,21 +302,23 @@ class Relay:
         for name in self.tables.keys() & self._of(source):
             self.tables[name].receive(Arrived(NewConnection()), now)
 
-    def _of(self, source: Source) -> set[str]:
+    def _of(self, source: WatchedBroker) -> set[str]:
         """Return the tables of a broker, also those that browsers wait for."""
         places = self.tables.keys() | {page.place for page in self._channels}
         return {place for place in places if cell_of(place) == source.cell}
 
-    def _untold_of(self, source: Source) -> list[Ended]:
+    def _untold_of(self, source: WatchedBroker) -> list[Ended]:
         return [game for game in self._untold if cell_of(game.place) == source.cell]
 
-    def reach(self, source: Source, reached: bool) -> None:
+    def reach(self, source: WatchedBroker, reached: bool) -> None:
         """Note that a broker is reached, or is not."""
         source.reached = reached
         for name in self._of(source):
             self._draw(name)
 
-    def receive(self, source: Source, arrived: Sequence[tuple[str, Arrived | m.ServerStatus | bytes | None]]) -> None:
+    def receive(
+        self, source: WatchedBroker, arrived: Sequence[tuple[str, Arrived | m.ServerStatus | bytes | None]]
+    ) -> None:
         """Apply what a broker says of some tables."""
         now = self._loop.time()
         touched, unlisted = set(), set()
@@ -343,12 +345,12 @@ class Relay:
         for name in touched:
             self._draw(name)
 
-    def _table(self, name: str) -> Table:
+    def _table(self, name: str) -> ShownTable:
         if name not in self.tables:
-            self.tables[name] = Table(name, boards=self._boards, badges=self.badges)
+            self.tables[name] = ShownTable(name, boards=self._boards, badges=self.badges)
         return self.tables[name]
 
-    def _receive_results(self, source: Source, arrived: Arrived) -> bool:
+    def _receive_results(self, source: WatchedBroker, arrived: Arrived) -> bool:
         """Take in standings or a league; return False for news of another kind."""
         untold = self._untold_of(source)
         match arrived.news:
@@ -367,7 +369,7 @@ class Relay:
         self._release(source)
         return True
 
-    def _release(self, source: Source) -> None:
+    def _release(self, source: WatchedBroker) -> None:
         """Show results whose games have been shown."""
         if source.standings.release(self._untold) | source.evening.release(self._untold):
             for name in self._of(source):
@@ -399,11 +401,11 @@ class Relay:
         self._stage(game.place).offer(tape, now)
         self._draw(game.place)
 
-    def _stage(self, place: str) -> Stage:
+    def _stage(self, place: str) -> HallStage:
         if place not in self._stages:
             evening = self._sources[cell_of(place)].evening
             free = partial(_is_free, evening)
-            self._stages[place] = Stage(self._table(place), self.badges, partial(self._shown_at, place), free)
+            self._stages[place] = HallStage(self._table(place), self.badges, partial(self._shown_at, place), free)
         return self._stages[place]
 
     def _shown_at(self, place: str, tape: Tape) -> None:
@@ -454,12 +456,12 @@ class Relay:
         if due is not None and name not in self._timers:
             self._timers[name] = self._loop.call_at(max(due, now + PICTURE_SECONDS), self._drawn_now, name)
 
-    def _on_page(self, page: Page) -> Table:
+    def _on_page(self, page: Page) -> ShownTable:
         """Return the table that a page shows now: the one at its place, or one that a tape plays to."""
         playing = self._playing(page)
         if playing is not None:
             return playing.table
-        return self.tables.get(page.place) or Table(page.place, badges=self.badges)
+        return self.tables.get(page.place) or ShownTable(page.place, badges=self.badges)
 
     def _playing(self, page: Page) -> Playing | None:
         """Return the tape that a page shows; None while it is live."""
@@ -475,7 +477,7 @@ class Relay:
         self._overview_timer = None
         self._overview.send(self.overview())
 
-    def _think(self, table: Table) -> None:
+    def _think(self, table: ShownTable) -> None:
         """Work out the chances of a tape, or for commentators, on another thread, a table at a time.
 
         Where that is too slow, some salvos have none.
@@ -487,7 +489,7 @@ class Relay:
         task = self._loop.run_in_executor(None, chances, race)
         task.add_done_callback(lambda done: self._thought(table, done))
 
-    def _thought(self, table: Table, done: asyncio.Future[Any]) -> None:
+    def _thought(self, table: ShownTable, done: asyncio.Future[Any]) -> None:
         self._thinking = False
         if done.cancelled() or done.exception() is not None:
             return
@@ -549,12 +551,12 @@ class Relay:
         table = self._on_page(page)
         return table.picture(self._loop.time(), withheld=self._withheld(table))
 
-    def _withheld(self, table: Table) -> bool:
+    def _withheld(self, table: ShownTable) -> bool:
         """Whether a table's game is decided, and a tape is to show how."""
         game = Ended(table.name, table.shown.game.number)
         return table.decided and (game in self._untold or self._logs.whole(table.name))
 
-    def _round(self, source: Source) -> str:
+    def _round(self, source: WatchedBroker) -> str:
         """Return the round of a league that is on, and how long it is until its podium; empty without one."""
         newest = source.evening.newest
         if not (newest.league_runs and newest.round and newest.rounds):
@@ -562,7 +564,7 @@ class Relay:
         left = podium_in(newest, tapes=self._have_tapes(source))
         return f"Round {newest.round} of {newest.rounds}{f', podium in {left}' if left else ''}"
 
-    def _have_tapes(self, source: Source) -> bool:
+    def _have_tapes(self, source: WatchedBroker) -> bool:
         """Whether the games that are on will have tapes: this front has seen how they began."""
         if not source.evening.newest.name:
             return True  # no podium to wait for
@@ -583,7 +585,7 @@ class Relay:
         rounds = (self._round(source) for source in self._sources.values())
         return {"tables": tables, "round": next(filter(None, rounds), ""), "trouble": "" if self.reached else "broker"}
 
-    def _shown(self) -> list[Table]:
+    def _shown(self) -> list[ShownTable]:
         tables = [table for table in self.tables.values() if table.screen.state]
         return sorted(tables, key=lambda table: (len(table.name), table.name))
 
@@ -620,11 +622,11 @@ class Relay:
         channel = self._overview if page is None else self._channels.get(page)
         return None if channel is None else channel.chunks.chunk(number)
 
-    def _followed(self, page: Page | None) -> tuple[Channel, Callable[[], dict[str, Any]]]:
+    def _followed(self, page: Page | None) -> tuple[FrameStream, Callable[[], dict[str, Any]]]:
         """Return the channel of a page, or of all tables, and what makes its picture."""
         if page is None:
             return self._overview, self.overview
-        channel = self._channels.setdefault(page, Channel())
+        channel = self._channels.setdefault(page, FrameStream())
         if not channel.followed:
             self._think(self._on_page(page))
         return channel, partial(self.picture, page)

@@ -20,7 +20,7 @@ from salvo_display.replay import ship_letter
 from salvo_display.replay_text import outcome
 from salvo_server.spectators.game_lengths import time_left_at
 from salvo_watch.web.chances import Chances, Race
-from salvo_watch.web.commentary import Moment, Salvo, Standing, moments
+from salvo_watch.web.commentary import Moment, ShooterStanding, ShownSalvo, moments
 
 #: A number of teams that is not a number to wait for: as many as can ever take part.
 _ANY_NUMBER: Final = m.Limits().most_players
@@ -43,7 +43,7 @@ class Scene:
         missed: how many turns in a row players have not fired.
     """
 
-    salvo: Salvo | None = None
+    salvo: ShownSalvo | None = None
     moments: tuple[Moment, ...] = ()
     missed: dict[str, int] = field(default_factory=dict)
     chances: Chances | None = None
@@ -79,14 +79,14 @@ class Screen:
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
-    def _standing(self) -> Standing:
+    def _standing(self) -> ShooterStanding:
         out, lost = frozenset(self._out_now), Counter(player for player, _ in self._sunk_now)
         names, boards, ships = self._names, self._boards, len(self.table.book.fleet)
         worth = {name: ships - lost[name] for name in names} if self._shows_sinkings else {}
         if self.table.book.goal:
             hits = {name: self._figures(name, boards.get(name))[1] for name in names}
             worth = {name: points for name, points in hits.items() if points is not None}
-        return Standing(worth if len(worth) == len(names) else {}, out, lost.total())
+        return ShooterStanding(worth if len(worth) == len(names) else {}, out, lost.total())
 
     @property
     def _boards(self) -> dict[str, m.RefereeBoard]:
@@ -129,12 +129,12 @@ class Screen:
         race = Race.of(view, book)
         return None if chances is not None and (chances.game, chances.turn) == (race.game, race.turn) else race
 
-    def show_salvo(self, salvo: Salvo) -> None:
+    def show_salvo(self, salvo: ShownSalvo) -> None:
         """Show a salvo with what matters about it, and report what it brought about."""
         after, goal, scene = self._standing(), self.table.book.goal, self.scene
         gained = Counter({salvo.player: salvo.hits} if goal else {})
         gained.subtract(() if goal else [owner for owner, _ in salvo.sunk])
-        before = Standing(
+        before = ShooterStanding(
             {name: worth - gained[name] for name, worth in after.worth.items()},
             after.out - salvo.defeated.keys(),
             after.lost - len(salvo.sunk),

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from salvo.badges import Badges
 from salvo.messages import State
 from salvo.table_places import table_of
-from salvo_watch.web.tables import Arrived, Table
+from salvo_watch.web.tables import Arrived, ShownTable
 from salvo_watch.web.tapes import Tape
 
 #: The end of a tape is shown for so long: the page's card takes seven.
@@ -40,7 +40,7 @@ class Playing:
 
     def __init__(self, tape: Tape, round_: int, badges: Badges, now: float, *, again: bool = False) -> None:
         self.tape, self.round, self.again = tape, round_, again
-        self.table = Table(tape.table, boards=True, badges=badges)
+        self.table = ShownTable(tape.table, boards=True, badges=badges)
         self.next_at = now
         self._shown = 0
 
@@ -74,7 +74,7 @@ class Playing:
         return {**picture, "left": "", "tape": of}
 
 
-class Stage:
+class HallStage:
     """Which tape a page shows.
 
     Attributes:
@@ -82,7 +82,7 @@ class Stage:
     """
 
     def __init__(
-        self, live: Table, badges: Badges, shown: Callable[[Tape], None], idle: Callable[[], bool] = lambda: False
+        self, live: ShownTable, badges: Badges, shown: Callable[[Tape], None], idle: Callable[[], bool] = lambda: False
     ) -> None:
         """Begin live.
 

@@ -28,7 +28,7 @@ from salvo.table_state import (
 )
 from salvo.wire import topics
 from salvo_game.lobby import MAX_PLACEMENT_TIMES
-from salvo_watch.web.commentary import Salvo
+from salvo_watch.web.commentary import ShownSalvo
 from salvo_watch.web.screen import Scene, Screen, out_of
 
 #: The time to place ships until the rules are known.
@@ -70,7 +70,7 @@ def read(message: Inbound) -> tuple[topics.Address, Arrived | m.ServerStatus | b
     return address, Arrived(Fact(address, message.payload != b""), message.retain)
 
 
-class Table:
+class ShownTable:
     """Follows one table.
 
     Attributes:
@@ -163,7 +163,7 @@ class Table:
                 )
                 sunk = tuple((ship.player, ship.ship) for ship in result.sunk)
                 figures = result.game, result.turn, result.player, result.shots, result.hits
-                self.screen.show_salvo(Salvo(*figures, sunk, fates, aims, result.turn in self._given_up))
+                self.screen.show_salvo(ShownSalvo(*figures, sunk, fates, aims, result.turn in self._given_up))
             case EndSeen(won):
                 self.screen.show_winners(won.winners)
             case _:
@@ -229,7 +229,7 @@ class Table:
             result = m.SalvoResolved(*figures, (), defeated)
             fates = {name: result.fate(name, self._removed) for name in defeated}
             self.shown.game.fates |= fates
-            self.screen.show_salvo(Salvo(*figures, sunk, fates, aims, view.turn in self._given_up))
+            self.screen.show_salvo(ShownSalvo(*figures, sunk, fates, aims, view.turn in self._given_up))
         if view.winners and self.shown.state is not State.OVER:
             self.screen.show_winners(view.winners)
 

@@ -21,7 +21,7 @@ from salvo_game.log_verification import verify_lines
 from salvo_game.table_step import Step
 from salvo_server.spectators.referee_view import BoardSnapshots
 from salvo_watch.web.screen import Scene
-from salvo_watch.web.tables import Arrived, Table
+from salvo_watch.web.tables import Arrived, ShownTable
 
 #: Of the logs of all games in play together; on an open broker any client may publish some.
 MAX_LOG_BYTES: Final = 128 * 1024 * 1024
@@ -44,7 +44,7 @@ _SIGNATURE_BYTES: Final = len(MIDDLE) + 88 + len(END)
 
 
 @dataclass
-class GameLog:
+class TapeLog:
     """What has been received of one game's log.
 
     Attributes:
@@ -77,10 +77,10 @@ class Logs:
         Args:
             most_bytes: of all logs together; what is beyond is left out, and with it the tape of its game.
         """
-        self._logs: dict[str, GameLog] = {}
+        self._logs: dict[str, TapeLog] = {}
         self._room = most_bytes
 
-    def add(self, place: str, payload: bytes) -> GameLog | None:
+    def add(self, place: str, payload: bytes) -> TapeLog | None:
         """Note a payload of ``/game/log``; return the log if the game ends with it, and nothing is missing."""
         entry = _ENTRY.match(payload)
         if entry is None:
@@ -90,7 +90,7 @@ class Logs:
             of = entry_digest(payload[len(HEAD) : -_SIGNATURE_BYTES])[:OF_BYTES].hex().encode()
             if place not in self._logs or self._logs[place].of != of:
                 self.forget(place)
-                self._logs[place] = GameLog(of, int(game))
+                self._logs[place] = TapeLog(of, int(game))
         log = self._logs.get(place)
         if log is None or of != log.of or number in log.entries:
             return None
@@ -115,7 +115,7 @@ class Logs:
             self._room += sum(map(len, log.entries.values()))
 
 
-class Cut(NamedTuple):
+class TapeCut(NamedTuple):
     """A piece of a tape.
 
     Attributes:
@@ -145,7 +145,7 @@ class Tape:
     table: str
     game: int
     ended: int
-    cuts: Sequence[Cut]
+    cuts: Sequence[TapeCut]
     thrill: int
     teams: frozenset[str] = frozenset()
 
@@ -177,7 +177,7 @@ def tape_of(header: Header, steps: Iterable[Step]) -> Tape | None:
     return Tape(header.rules.table, header.game, cuts[-1].at, paced, _thrill(views), teams)
 
 
-def _cut(header: Header, steps: Iterable[Step]) -> Iterator[Cut]:
+def _cut(header: Header, steps: Iterable[Step]) -> Iterator[TapeCut]:
     """Yield the game's cuts, without a length: its beginning, every salvo with the boards after it, and its end."""
     snapshots = BoardSnapshots(header)
     # From the lobby on, so that a table that receives it reports the beginning, too.
@@ -190,20 +190,20 @@ def _cut(header: Header, steps: Iterable[Step]) -> Iterator[Cut]:
             pending.append(announcement)
             if isinstance(announcement, m.SalvoResolved) and views:
                 # Who has won is not part of the boards yet: the decisive salvo is seen first.
-                yield Cut(step.at, (*pending, replace(views.pop(0), winner="", tied=())), 0)
+                yield TapeCut(step.at, (*pending, replace(views.pop(0), winner="", tied=())), 0)
                 pending.clear()
             if isinstance(announcement, m.StateChanged) and announcement.state is State.OVER:
-                yield Cut(step.at, tuple(pending), 0)
+                yield TapeCut(step.at, tuple(pending), 0)
                 return
         if views:
-            yield Cut(step.at, (*pending, *views), 0)
+            yield TapeCut(step.at, (*pending, *views), 0)
             pending.clear()
 
 
-def _paced(cuts: Sequence[Cut]) -> list[Cut]:
+def _paced(cuts: Sequence[TapeCut]) -> list[TapeCut]:
     """Give every cut its length, by what matters about its salvo."""
     lengths: list[int] = []
-    table = Table("", boards=True)
+    table = ShownTable("", boards=True)
     for cut in cuts[:-1]:
         for news in cut.news:
             table.receive(Arrived(news), cut.at / 1000)

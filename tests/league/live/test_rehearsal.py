@@ -28,7 +28,7 @@ from kit.waiting import until
 from salvo import messages as m
 from salvo.net.mqtt import Connection
 from salvo_league.commands import evening as command
-from salvo_league.rehearsal import Moment, Rehearsal
+from salvo_league.rehearsal import Rehearsal, RehearsalMoment
 from salvo_watch.web.stage import LATEST_SECONDS
 
 pytestmark = [needs("chromium"), pytest.mark.long]
@@ -158,7 +158,7 @@ class Story(Rehearsal):
     names: list[str]
     file = "contest.toml"
 
-    def play(self) -> Iterator[Moment]:
+    def play(self) -> Iterator[RehearsalMoment]:
         with contextlib.ExitStack() as stack:
             team = self.teams[0]
             self._record = stack.enter_context(Record(self.url, f"{team}.1", self.secrets[team]))
@@ -169,7 +169,7 @@ class Story(Rehearsal):
             self._compare_with_logs()
             yield from self.go_on()
 
-    def go_on(self) -> Iterator[Moment]:
+    def go_on(self) -> Iterator[RehearsalMoment]:
         """Go on after the end of the league."""
         yield from ()
 
@@ -287,7 +287,7 @@ class Story(Rehearsal):
 class TwoLeagues(Story):
     """A rehearsal after whose league the tables are opened, and another league is played."""
 
-    def go_on(self) -> Iterator[Moment]:
+    def go_on(self) -> Iterator[RehearsalMoment]:
         self._read_all("podium")
         self.command("next", "--all")
         self._await_phase(m.Phase.FREE)

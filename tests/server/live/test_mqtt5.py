@@ -14,7 +14,7 @@ import pytest
 from kit.documents import DOCS
 from kit.raw import Raw, connect_packet, packet, publish_packet, subscribe_packet, text
 from salvo_server.brokers.embedded import EmbeddedBroker, packets
-from salvo_server.brokers.embedded.limits import Access, Action, BrokerLimits
+from salvo_server.brokers.embedded.limits import Access, BrokerLimits, LimitAction
 
 #: CONNACK: messages at QoS 2 at once, largest packet, no subscription identifiers, no shared subscriptions.
 _REASONS = (
@@ -30,7 +30,7 @@ def connack(present: bool = False, more: bytes = b"") -> bytes:
 class OnlyAliceWrites(Access):
     """Anybody reads; ``alice`` alone publishes, below ``/a``."""
 
-    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+    def allows(self, client_id: str, username: str | None, action: LimitAction, topic: str) -> bool:
         return action != "publish" or (client_id == "alice" and topic.startswith("/a"))
 
 

@@ -21,7 +21,7 @@ from salvo.net.mqtt import MAX_PACKETS_A_POLL
 from salvo_game.journal_interface import Journal
 from salvo_server.brokers.embedded.broker import HardenedBroker
 from salvo_server.brokers.embedded.packets import Message, ProtocolFault, with_length
-from salvo_server.brokers.embedded.sessions import Session
+from salvo_server.brokers.embedded.sessions import MqttSession
 
 #: What the broker carries out for the server before its clients have their turn.
 MAX_ORDERS_A_TURN: Final = 256
@@ -245,7 +245,7 @@ class _Seat:
         self._arrived = arrived
         self._lost = lost
         self._connections = 0
-        self._session: Session | None = None
+        self._session: MqttSession | None = None
 
     # --- what the server orders ---------------------------------------------------------------------------------
 
@@ -301,10 +301,10 @@ class _Seat:
             self._session.left()
         self._lost()
 
-    def hold(self, session: Session) -> None:
+    def hold(self, session: MqttSession) -> None:
         """Nothing: the server is never held."""
 
-    def release(self, session: Session) -> None:
+    def release(self, session: MqttSession) -> None:
         """Nothing: the server is never held."""
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> None:

@@ -30,7 +30,7 @@ from salvo_server.brokers.embedded.peers import Edge, Peer
 from salvo_server.brokers.embedded.plain_http import is_of_another_site
 from salvo_server.brokers.embedded.retained import Retained, RetainedMessage, has_wildcards
 from salvo_server.brokers.embedded.routing import Routes
-from salvo_server.brokers.embedded.sessions import Receiver, Session, Sessions
+from salvo_server.brokers.embedded.sessions import MqttSession, Receiver, Sessions
 from salvo_server.brokers.embedded.tcp_and_websocket import Listener, TcpEdge, TransportEdge, WebSocketEdge
 from salvo_server.brokers.embedded.tls import TlsListener
 from salvo_server.brokers.embedded.wills import Wills
@@ -241,7 +241,7 @@ class HardenedBroker(Broker):
 
     # --- messages -----------------------------------------------------------------------------------------------
 
-    def attach(self, server: Receiver, client_id: str, username: str | None) -> Session:
+    def attach(self, server: Receiver, client_id: str, username: str | None) -> MqttSession:
         """Return the session of this process's own server, which needs neither packets nor a password."""
         session, _ = self.clients.take(client_id, clean=False)
         session.is_server = True
@@ -250,19 +250,19 @@ class HardenedBroker(Broker):
         session.resume()
         return session
 
-    def _forget(self, session: Session) -> None:
+    def _forget(self, session: MqttSession) -> None:
         """Take back all subscriptions of a session that ends, and publish its will."""
         self.wills.end(session)
         for topic_filter in list(session.subscriptions):
             self.routes.unsubscribe(session, topic_filter)
 
-    def subscribe(self, session: Session, topic_filter: str, options: int) -> int:
+    def subscribe(self, session: MqttSession, topic_filter: str, options: int) -> int:
         """Add a subscription; return the granted QoS, at most 1, or the reason of a refusal."""
         if not self.access.allows(session.client_id, session.username, "subscribe", topic_filter):
             return Reason.NOT_AUTHORISED
         return self.routes.subscribe(session, topic_filter, options)
 
-    def look_up(self, session: Session) -> int:
+    def look_up(self, session: MqttSession) -> int:
         """Send what is retained below the next of a session's new subscriptions; return the price of that."""
         topic_filter = next(iter(session.lookups))
         options = session.lookups.pop(topic_filter)
@@ -272,7 +272,7 @@ class HardenedBroker(Broker):
         session.deliver_retained(topics, options)
         return retained_price(has_wildcards(topic_filter), len(self.retained.messages), len(topics))
 
-    def publish(self, sender: Session, message: Message, qos: int, retain: bool) -> Reason:
+    def publish(self, sender: MqttSession, message: Message, qos: int, retain: bool) -> Reason:
         """Retain and route one message of a client, be it live or a will; the only way in.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from salvo_server.storage.roster import SERVER_USER
 
-Action = Literal["publish", "subscribe", "receive"]
+LimitAction = Literal["publish", "subscribe", "receive"]
 
 #: The contest server's client id.
 SERVER_CLIENT_ID = SERVER_USER
@@ -145,7 +145,7 @@ class Access:
         """Whether a client with a last will is let in; what the will says obeys the rights like all else."""
         return self.may_leave_messages(client_id, username)
 
-    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+    def allows(self, client_id: str, username: str | None, action: LimitAction, topic: str) -> bool:
         """Whether a client may publish or receive a topic, or subscribe to a topic filter."""
         return True
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from salvo.wire import roles_and_rights
 from salvo.wire.roles_and_rights import Role
-from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, Action
+from salvo_server.brokers.embedded.limits import SERVER_CLIENT_ID, Access, LimitAction
 from salvo_server.storage.register import Account
 
 #: In front of the client id of a client that calls itself what the server is called.
@@ -40,7 +40,7 @@ class OpenAccess(Access):
     def may_have_will(self, client_id: str, username: str | None) -> bool:
         return True
 
-    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+    def allows(self, client_id: str, username: str | None, action: LimitAction, topic: str) -> bool:
         if action == "subscribe":
             return True
         role = Role.SERVER if self.is_server(client_id, username) else Role.ANYBODY

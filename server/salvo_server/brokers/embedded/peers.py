@@ -20,7 +20,7 @@ from salvo_server.brokers.embedded.limits import PROBE, WRITE_BYTES, Access, Bro
 from salvo_server.brokers.embedded.pace import CONNECT_PRICE, FILTERS_PRICE, MAX_TURN_PRICE, Pace
 from salvo_server.brokers.embedded.packets import Greeting, Message, ProtocolFault, Reason, Unwelcome
 from salvo_server.brokers.embedded.routing import Routes
-from salvo_server.brokers.embedded.sessions import Session, Sessions
+from salvo_server.brokers.embedded.sessions import MqttSession, Sessions
 from salvo_server.brokers.embedded.wills import Wills
 
 #: What a client is told that the broker disconnects; others are not told why.
@@ -66,9 +66,9 @@ class Hub(Protocol):
     unflushed: list[Peer]
 
     def pace_of(self, username: str | None) -> Pace | None: ...
-    def subscribe(self, session: Session, topic_filter: str, options: int) -> int: ...
-    def look_up(self, session: Session) -> int: ...
-    def publish(self, sender: Session, message: Message, qos: int, retain: bool) -> Reason: ...
+    def subscribe(self, session: MqttSession, topic_filter: str, options: int) -> int: ...
+    def look_up(self, session: MqttSession) -> int: ...
+    def publish(self, sender: MqttSession, message: Message, qos: int, retain: bool) -> Reason: ...
     def flush(self) -> None: ...
 
 
@@ -91,14 +91,14 @@ class Peer:
         self._pieces = 0
         self._most_packet_bytes = broker.limits.packet_bytes
         self._paused = False
-        self._held_for: set[Session] = set()
+        self._held_for: set[MqttSession] = set()
         self.pace: Pace | None = None
         self._rest: asyncio.TimerHandle | None = None
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._edge_is_full = False
         self._closing = False
-        self._session: Session | None = None
+        self._session: MqttSession | None = None
         self._dialect = Mqtt311()
         self._will: tuple[Message, int, bool] | None = None
         self._keep_alive_seconds = 0.0
@@ -165,14 +165,14 @@ class Peer:
                 self._session.left()
             self._loop.call_soon(self._leave, self._session)
 
-    def _leave(self, session: Session) -> None:
+    def _leave(self, session: MqttSession) -> None:
         """Let go of the session, and have the will published unless the client said goodbye."""
         if self._will is not None:
             self._broker.wills.leave(session, self._dialect.will_delay, self._publish_will)
         self._broker.clients.leave(session)
         self._broker.flush()
 
-    def _publish_will(self, session: Session) -> None:
+    def _publish_will(self, session: MqttSession) -> None:
         assert self._will is not None
         message, qos, retain = self._will
         self._broker.publish(session, self._dialect.will_properties.of(message), qos, retain)
@@ -203,7 +203,7 @@ class Peer:
         elif mid and self._session is not None:
             self._loop.call_soon(self._lose, self._session, mid)
 
-    def _lose(self, session: Session, mid: int) -> None:
+    def _lose(self, session: MqttSession, mid: int) -> None:
         session.acknowledged(mid)
         self._broker.flush()
 
@@ -240,11 +240,11 @@ class Peer:
         """Whether the client's packets, its acknowledgements among them, wait to be read."""
         return bool(self._held_for) or self._rest is not None
 
-    def hold(self, session: Session) -> None:
+    def hold(self, session: MqttSession) -> None:
         """Read no more until a session's backlog has been worked off."""
         self._held_for.add(session)
 
-    def release(self, session: Session) -> None:
+    def release(self, session: MqttSession) -> None:
         """The backlog has been worked off, or its session has gone."""
         self._held_for.discard(session)
         self._read_on_soon()
@@ -461,7 +461,7 @@ class Peer:
                 raise ProtocolFault("sent a second CONNECT")
         return 1
 
-    def _published(self, session: Session, first: int, body: bytes) -> None:
+    def _published(self, session: MqttSession, first: int, body: bytes) -> None:
         qos, retain = first >> 1 & 3, bool(first & 1)
         end = 2 + int.from_bytes(body[:2], "big")
         start = end + 2 if qos else end
@@ -501,7 +501,7 @@ class Peer:
         self._rest = None
         self._read_on_soon()
 
-    def _is_first(self, session: Session, mid: bytes) -> bool:
+    def _is_first(self, session: MqttSession, mid: bytes) -> bool:
         """Whether a QoS 2 message has not been taken before: its packet id is its own until PUBREL (4.3.3)."""
         if mid in session.unreleased:
             return False
@@ -511,7 +511,7 @@ class Peer:
         session.unreleased.add(mid)
         return True
 
-    def _subscribe(self, session: Session, body: bytes) -> int:
+    def _subscribe(self, session: MqttSession, body: bytes) -> int:
         wanted = [(topic_filter, self._dialect.read_options(each)) for topic_filter, each in p.topic_filters(body, 1)]
         known = set(session.subscriptions)
         granted = [self._broker.subscribe(session, topic_filter, options) for topic_filter, (options, _) in wanted]
@@ -521,7 +521,7 @@ class Peer:
                 session.lookups[topic_filter] = session.subscriptions[topic_filter]
         return FILTERS_PRICE + len(wanted)
 
-    def _unsubscribe(self, session: Session, body: bytes) -> int:
+    def _unsubscribe(self, session: MqttSession, body: bytes) -> int:
         unwanted = [topic_filter for topic_filter, _ in p.topic_filters(body, 0)]
         reasons = [self._broker.routes.unsubscribe(session, topic_filter) for topic_filter in unwanted]
         self.send(self._dialect.unsuback(body[:2], reasons))

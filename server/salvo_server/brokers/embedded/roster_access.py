@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from salvo.wire import roles_and_rights, topics
 from salvo.wire.roles_and_rights import Role
 from salvo.wire.topics import Publisher
-from salvo_server.brokers.embedded.limits import Access, Action
+from salvo_server.brokers.embedded.limits import Access, LimitAction
 from salvo_server.storage.register import Account
 
 #: Decisions that are remembered, some 250 bytes each: a thousand users of one table, or a dozen tables of a hundred.
@@ -69,7 +69,7 @@ class RosterAccess(Access):
     def session_id(self, client_id: str, username: str | None) -> str:
         return username or ""
 
-    def allows(self, client_id: str, username: str | None, action: Action, topic: str) -> bool:
+    def allows(self, client_id: str, username: str | None, action: LimitAction, topic: str) -> bool:
         # Runs for every message, and for every subscriber at each subscription: nothing is computed twice.
         current = self._current
         key = username, action, topic
@@ -109,7 +109,7 @@ class _Snapshot:
             user: (account.name, account.role, account.secret) for user, account in self.accounts.items()
         }
         self.users = Counter(account.name for account in self.accounts.values())
-        self.decided: dict[tuple[str | None, Action, str], bool] = {}
+        self.decided: dict[tuple[str | None, LimitAction, str], bool] = {}
         self._tables = frozenset(tables)
         for account in self.accounts.values():
             roles_and_rights.rights(account.role, account.name, self._tables)  # refuses a name that is none
@@ -122,7 +122,7 @@ class _Snapshot:
         same = hmac.compare_digest(wanted, (password or "").encode())
         return same and account is not None
 
-    def decide(self, key: tuple[str | None, Action, str]) -> bool:
+    def decide(self, key: tuple[str | None, LimitAction, str]) -> bool:
         username, action, topic = key
         account = self.accounts.get(username)
         if account is None:

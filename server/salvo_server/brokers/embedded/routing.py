@@ -9,7 +9,7 @@ from paho.mqtt.matcher import MQTTMatcher
 from salvo_server.brokers.embedded.limits import Access, BrokerLimits
 from salvo_server.brokers.embedded.packets import AS_PUBLISHED, NO_LOCAL, ProtocolFault, Reason, text_of, with_length
 from salvo_server.brokers.embedded.retained import has_wildcards
-from salvo_server.brokers.embedded.sessions import Session
+from salvo_server.brokers.embedded.sessions import MqttSession
 
 #: Topics whose receivers are cached between two changes of subscriptions; enough for a dozen tables.
 _REMEMBERED_ROUTES = 256
@@ -19,7 +19,7 @@ class Route(NamedTuple):
     """Where a topic goes: to the subscribers that may receive it, each with the options of its subscriptions."""
 
     topic: str
-    receivers: list[tuple[Session, int]]
+    receivers: list[tuple[MqttSession, int]]
 
 
 class Routes:
@@ -30,11 +30,11 @@ class Routes:
         self._access = access
         self._revision = access.revision
         self._matcher = MQTTMatcher()
-        self._by_filter: dict[str, dict[Session, int]] = {}
+        self._by_filter: dict[str, dict[MqttSession, int]] = {}
         self._count = 0
         self._found: dict[bytes, Route] = {}
 
-    def subscribe(self, session: Session, topic_filter: str, options: int) -> int:
+    def subscribe(self, session: MqttSession, topic_filter: str, options: int) -> int:
         """Add a subscription or change its options; return its QoS, at most 1, or why the filter is refused."""
         qos = min(options & 3, 1)
         options = qos | options & (NO_LOCAL | AS_PUBLISHED)
@@ -64,10 +64,10 @@ class Routes:
         limits = self._limits
         return len(text.encode()) <= limits.topic_bytes and text.count("/") < limits.topic_levels
 
-    def _has_room(self, session: Session) -> bool:
+    def _has_room(self, session: MqttSession) -> bool:
         return len(session.subscriptions) < self._limits.subscriptions and self._count < self._limits.all_subscriptions
 
-    def unsubscribe(self, session: Session, topic_filter: str) -> Reason:
+    def unsubscribe(self, session: MqttSession, topic_filter: str) -> Reason:
         """Take a subscription back; return whether there was one."""
         if session.subscriptions.pop(topic_filter, None) is None:
             return Reason.NO_SUBSCRIPTION
@@ -102,7 +102,7 @@ class Routes:
             raise ProtocolFault(f"published to {topic[:80]!r}")
         return topic
 
-    def receivers(self, name: bytes) -> list[tuple[Session, int]]:
+    def receivers(self, name: bytes) -> list[tuple[MqttSession, int]]:
         """Return who receives a topic that :meth:`topic` has read, each with the options of its subscriptions."""
         if self._access.revision is not self._revision:
             self._revision = self._access.revision
@@ -110,9 +110,9 @@ class Routes:
         known = self._found.get(name)
         return known.receivers if known is not None else self._find(name)
 
-    def _find(self, name: bytes) -> list[tuple[Session, int]]:
+    def _find(self, name: bytes) -> list[tuple[MqttSession, int]]:
         topic = name[2:].decode()
-        receivers: dict[Session, int] = {}
+        receivers: dict[MqttSession, int] = {}
         for subscribers in self._matcher.iter_match(topic):
             for session, options in subscribers.items():
                 receivers[session] = _joined(options, receivers.get(session, NO_LOCAL))

@@ -43,8 +43,8 @@ class Receiver(Protocol):
 
     def send_message(self, message: Message, retain: bool, mid: int, *, again: bool = False) -> None: ...
     def drop(self, kind: str, text: str) -> None: ...
-    def hold(self, session: Session) -> None: ...
-    def release(self, session: Session) -> None: ...
+    def hold(self, session: MqttSession) -> None: ...
+    def release(self, session: MqttSession) -> None: ...
     def call_later(self, seconds: float, call: Callable[[], None]) -> None: ...
 
 
@@ -58,7 +58,7 @@ class Lane:
         self.messages: deque[tuple[Message, int, bool]] = deque()
 
 
-class Session:
+class MqttSession:
     """What the broker keeps of a client, connected or not.
 
     Attributes:
@@ -108,7 +108,7 @@ class Session:
 
     # --- to the client ------------------------------------------------------------------------------------------
 
-    def deliver(self, sender: Session, message: Message, qos: int, retain: bool) -> None:
+    def deliver(self, sender: MqttSession, message: Message, qos: int, retain: bool) -> None:
         """Send now or as soon as possible; QoS 0 and clean sessions lose what comes while they are away."""
         limits = self._limits
         if self.peer is None:
@@ -196,7 +196,7 @@ class Session:
 
     # --- back-pressure ------------------------------------------------------------------------------------------
 
-    def _hold(self, sender: Session, peer: Receiver) -> None:
+    def _hold(self, sender: MqttSession, peer: Receiver) -> None:
         if sender.is_server or sender is self or sender.peer is None:
             return
         self.held[sender.client_id] = sender.peer
@@ -290,7 +290,7 @@ class Sessions:
         seldom: what clients can bring about at will.
     """
 
-    def __init__(self, limits: BrokerLimits, retained: Retained, forgotten: Callable[[Session], None]) -> None:
+    def __init__(self, limits: BrokerLimits, retained: Retained, forgotten: Callable[[MqttSession], None]) -> None:
         """Begin without any.
 
         Args:
@@ -301,15 +301,15 @@ class Sessions:
         self.bytes = 0
         self.seldom = Throttle(log)
         self._forgotten = forgotten
-        self._known: dict[str, Session] = {}
-        self._absent: dict[Session, None] = {}
+        self._known: dict[str, MqttSession] = {}
+        self._absent: dict[MqttSession, None] = {}
 
     @property
     def owed(self) -> int:
         """Bytes that those who are connected have not acknowledged yet."""
         return sum(session.bytes for session in self._known.values() if session.peer is not None)
 
-    def take(self, client_id: str, clean: bool) -> tuple[Session, bool]:
+    def take(self, client_id: str, clean: bool) -> tuple[MqttSession, bool]:
         """Return the session for an admitted client, and whether it was there before."""
         known = self._known.get(client_id)
         if known is not None and known.peer is not None:
@@ -317,12 +317,12 @@ class Sessions:
         if known is not None and (clean or known.clean):
             self.forget(known)
             known = None
-        session = known or Session(client_id, clean, self)
+        session = known or MqttSession(client_id, clean, self)
         self._known[client_id] = session
         self._absent.pop(session, None)
         return session, known is not None
 
-    def leave(self, session: Session) -> None:
+    def leave(self, session: MqttSession) -> None:
         """The client's connection has ended: a clean session goes, a persistent one stays if there is room."""
         if session.peer is not None or session.ended:
             return
@@ -334,7 +334,7 @@ class Sessions:
             eldest = next((absent for absent in self._absent if not absent.is_server), session)
             self._end(eldest, "absent", f"is one of {len(self._absent)} absent clients, and away for the longest time")
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session: MqttSession) -> None:
         """Drop a session with its subscriptions."""
         session.clear()
         self._absent.pop(session, None)
@@ -348,7 +348,7 @@ class Sessions:
             if admitted_on(session.username) != session.grant:
                 self._end(session, "expelled", "is not on the roster any longer, or has another secret")
 
-    def relieve(self, grown: Session) -> None:
+    def relieve(self, grown: MqttSession) -> None:
         """Too much waits: end the session that has outgrown its bound, or the largest of all.
 
         Its client learns it from ``session_present = 0`` when it comes back. Losing single messages would leave it
@@ -362,7 +362,7 @@ class Sessions:
         text = f"has {largest.bytes} of {self.bytes} bytes that wait for all clients, the most of them"
         self._end(largest, "all_overflow", text)
 
-    def _end(self, session: Session, kind: str, text: str) -> None:
+    def _end(self, session: MqttSession, kind: str, text: str) -> None:
         if session.peer is not None:
             session.peer.drop(kind, text)
         else:

@@ -55,7 +55,7 @@ _PAUSE_SECONDS = 2.0
 _POLL_SECONDS = 1.0
 
 Acl = tuple[str, str]
-Command = dict[str, Any]
+DynsecCommand = dict[str, Any]
 
 
 class DynamicSecurityError(SalvoError):
@@ -129,7 +129,7 @@ class _State:
     roles: dict[str, frozenset[Acl]]
 
 
-class _Wanted:
+class _WantedAccount:
     """What the plugin shall have."""
 
     def __init__(
@@ -151,7 +151,7 @@ class _Wanted:
             self.users[account.user] = _User(frozenset(roles), fingerprint(keeper, account))
             self.secrets[account.user] = account.secret
 
-    def server_alone(self) -> _Wanted:
+    def server_alone(self) -> _WantedAccount:
         """Return the server's part of this, beside which all others stay as they are."""
         alone = copy(self)
         alone.users = {user: self.users[user] for user in self._servers}
@@ -159,7 +159,7 @@ class _Wanted:
         alone.others_stay = True
         return alone
 
-    def changes(self, state: _State, keeper: str) -> Iterator[Command]:
+    def changes(self, state: _State, keeper: str) -> Iterator[DynsecCommand]:
         """Yield what makes the plugin's state this one; who loses something comes first."""
         if state.defaults != DEFAULT_ACCESS:
             acls = [{"acltype": kind, "allow": allow} for kind, allow in DEFAULT_ACCESS.items()]
@@ -182,7 +182,7 @@ class _Wanted:
             if name.startswith(ROLE_PREFIX) and name not in self.roles and not self.others_stay:
                 yield {"command": "deleteRole", "rolename": name}
 
-    def _user_command(self, user: str, wanted: _User, command: str) -> Command:
+    def _user_command(self, user: str, wanted: _User, command: str) -> DynsecCommand:
         # A new password also disconnects clients that used the old one.
         return {
             "command": command,
@@ -229,10 +229,10 @@ class DynamicSecurity:
         self.problem: SalvoError | None = None
         self._keeper = keeper
         self._ca = ca
-        self._everybody: _Wanted | None = None
+        self._everybody: _WantedAccount | None = None
         self._is_open = not server_first
-        self._wanted: _Wanted | None = None
-        self._applied: _Wanted | None = None
+        self._wanted: _WantedAccount | None = None
+        self._applied: _WantedAccount | None = None
         self._news = threading.Condition()
         self._ended = False
         self._connection: Connection | None = None
@@ -254,7 +254,7 @@ class DynamicSecurity:
         Raises:
             WireError: ``bad_name`` for a team; what was wanted before still is.
         """
-        wanted = _Wanted(self._keeper, accounts, tables, self._ships)
+        wanted = _WantedAccount(self._keeper, accounts, tables, self._ships)
         with self._news:
             self._everybody = wanted
             self._wanted = wanted if self._is_open else wanted.server_alone()
@@ -354,7 +354,7 @@ class DynamicSecurity:
             except ConnectionLost as error:  # while it was answering: reconnect
                 self._warn(error)
 
-    def _apply(self, connection: Connection, wanted: _Wanted) -> None:
+    def _apply(self, connection: Connection, wanted: _WantedAccount) -> None:
         state = self._state or self._read(connection)
         self._state = None  # until it is known again
         commands = list(wanted.changes(state, self._keeper.user))
@@ -406,7 +406,7 @@ class DynamicSecurity:
             yield from found
             offset += len(found)
 
-    def _ask(self, connection: Connection, commands: list[Command]) -> list[dict[str, Any]]:
+    def _ask(self, connection: Connection, commands: list[DynsecCommand]) -> list[dict[str, Any]]:
         """Have the plugin do something; return its answers.
 
         Raises:
@@ -439,9 +439,9 @@ _NO_ANSWER = (
 )
 
 
-def _batches(commands: Iterable[Command]) -> Iterator[list[Command]]:
+def _batches(commands: Iterable[DynsecCommand]) -> Iterator[list[DynsecCommand]]:
     """Cut commands into messages of a bounded length, in their order."""
-    batch: list[Command] = []
+    batch: list[DynsecCommand] = []
     size = 0
     for command in commands:
         length = len(json.dumps(command)) + len(_CORRELATION)

@@ -187,7 +187,7 @@ class HostedTable:
         return f"{turns}, {how}{limit}"
 
 
-class Evening:
+class ConsoleEvening:
     """All tables of a server.
 
     Attributes:

@@ -17,7 +17,7 @@ from salvo.errors import ConnectionLost
 from salvo.net.inbound import Inbound
 from salvo.net.mqtt import BrokerUrl, Connection
 from salvo.wire import topics
-from salvo_server.host.console.evening import TOPICS, Evening
+from salvo_server.host.console.evening import TOPICS, ConsoleEvening
 from salvo_server.host.hosting import HostDesk
 from salvo_server.screen_users import OF_PAGES, ScreenUsers
 
@@ -85,7 +85,7 @@ class HostLine:
             message = self._given.get()
             self._connection.publish(message.topic, message.payload)
 
-    def take_in(self, evening: Evening) -> bool:
+    def take_in(self, evening: ConsoleEvening) -> bool:
         """Give an evening what has arrived; return whether anything has changed."""
         reached = self._connection.connected
         changed, evening.reached = reached != evening.reached, reached

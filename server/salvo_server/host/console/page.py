@@ -11,14 +11,14 @@ from pydantic import Field
 from salvo import messages as m
 from salvo.errors import SalvoError
 from salvo_display.web_server.own_page import OwnPage, PageCommand, PageRefusal
-from salvo_server.host.console.evening import Evening
+from salvo_server.host.console.evening import ConsoleEvening
 from salvo_server.host.hosting import read_argument
 
 #: How often the page looks at what only time has changed.
 _LOOK_SECONDS: Final = 1.0
 
 
-class _Sent(PageCommand):
+class _SentCommand(PageCommand):
     """A command, with what its person has read that it would do."""
 
     table: str = Field("", max_length=64)
@@ -32,13 +32,13 @@ class _Sent(PageCommand):
         return [] if self.do is None else ["do"]
 
 
-class Line(Protocol):
+class ConsoleLine(Protocol):
     """Where news come from and commands go: :class:`~salvo_server.host.console.line.HostLine`."""
 
     @property
     def error(self) -> Exception | None: ...
 
-    def take_in(self, evening: Evening) -> bool: ...
+    def take_in(self, evening: ConsoleEvening) -> bool: ...
     def give(self, table: str, do: m.HostAction, given: dict[str, Any]) -> None: ...
 
 
@@ -47,18 +47,18 @@ class ConsolePage(OwnPage):
 
     template = "salvo_server/host/console/control.html.j2"
     package = "salvo_server.host.console"
-    command = _Sent
+    command = _SentCommand
     words = frozenset(
         {"tables", "lines", "league", "trouble", "needs", "phase", "teams", "commands"}
     )  # a command has its own sentence, which must still be true
 
-    def __init__(self, line: Line, about: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, line: ConsoleLine, about: str, port: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin to serve what a line brings; the other arguments are those of a page.
 
         Args:
             about: who acts where.
         """
-        self.evening = Evening(clock)
+        self.evening = ConsoleEvening(clock)
         self._line, self._about = line, about
         self._next_look = 0.0
         super().__init__(port, clock)
@@ -89,7 +89,7 @@ class ConsolePage(OwnPage):
         self._next_look = now + _LOOK_SECONDS
         return True
 
-    def carry_out(self, command: _Sent) -> None:
+    def carry_out(self, command: _SentCommand) -> None:
         """Send a command, if it would still do what its person has read."""
         table = self.evening.tables.get(command.table)
         there = self.evening.offers if command.everywhere else [] if table is None else table.offers

@@ -2,7 +2,7 @@
 
 Several bots play in one process, of two teams or in two versions, and each folder may have its own ``helper.py``, while
 Python keeps one module of a name. So the modules of a folder are those of a package, which this module contains: where
-a bot's code says ``import helper``, it imports ``salvo.bots.folder./home/me/bots.helper``. The name has the whole
+a bot's code says ``import helper``, it imports ``salvo.bots.file_loader./home/me/bots.helper``. The name has the whole
 path, so that any process finds the module by its name alone: a process of a pool unpickles a bot's functions.
 
 A bot's folder is that of the real file: symbolic links are followed, as for ``sys.path[0]``. What is not in it comes
