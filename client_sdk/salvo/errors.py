@@ -189,6 +189,10 @@ class MissingExtra(SalvoError):
         super().__init__("missing_extra", f'{feature} needs an optional part: pip install "battleship-salvo[{extra}]"')
 
 
+#: What an error was raised from, whatever its class says.
+_CAUSE: Final = vars(BaseException)["__cause__"]
+
+
 class Interruption(BaseException):
     """Ends what is played from inside a bot's method, such as a person's: no error, and not to be taken for a bot's."""
 
@@ -197,11 +201,14 @@ def let_interruptions_pass(error: BaseException) -> None:
     """Re-raise what ends more than a bot: Ctrl-C, a subclass of ``SystemExit``, as signal handlers raise it, and ours.
 
     Everything else is the bot's error, and ends only its turn: also what is not an ``Exception``, as ``SystemExit``
-    itself, which comes from its ``sys.exit``, or the panic of an extension in Rust.
+    itself, which comes from its ``sys.exit``, or the panic of an extension in Rust. Python before 3.12 raises an error
+    of its own from Ctrl-C while it names the attributes of a class.
     """
-    kind = type(error)  # and not isinstance(): an error may lie about its class
-    if issubclass(kind, (KeyboardInterrupt, Interruption)) or (issubclass(kind, SystemExit) and kind is not SystemExit):
-        raise error
+    for each in (error, _CAUSE.__get__(error)):
+        kind = type(each)  # and not isinstance(): an error may lie about its class
+        ends = issubclass(kind, SystemExit) and kind is not SystemExit
+        if ends or issubclass(kind, (KeyboardInterrupt, Interruption)):
+            raise each
 
 
 # --- what others give, which may refuse to be looked at -----------------------------------------------------------
