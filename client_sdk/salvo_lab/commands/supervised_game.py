@@ -34,7 +34,7 @@ class SupervisedGame:
     """
 
     def __init__(self, game: int) -> None:
-        """Share with the copy how far it is."""
+        """Share with the copy how far it is, and whether it plays."""
         self._shared = memoryview(mmap.mmap(-1, 16)).cast("q")
         self.game = game
 
@@ -57,14 +57,15 @@ class SupervisedGame:
                 ended = keep(_passed_on())
                 if ended is not None:
                     if self._shared[1]:
-                        ctx.exit(ended if ended >= 0 else 128 - ended)
-                    blame(ended)
+                        blame(ended)
+                    ctx.exit(ended if ended >= 0 else 128 - ended)
                 linux.limit()
             environment.keep_that_of_bots()
         try:
+            self._shared[1] = True
             play()
         finally:
-            self._shared[1] = True
+            self._shared[1] = False
 
 
 def who_ended(bots: Sequence[str], game: int, seed: str, rules: str, seats: Seats, code: int) -> BotError:

@@ -78,3 +78,41 @@ def test_a_signal_that_ends_a_command_ends_its_processes_and_their_programs(
         _, err = running.communicate(timeout=60)
     assert running.returncode == (0 if command[0] == "dev" else 143), err
     assert "Traceback" not in err
+
+
+#: A command that is ended at a moment that no signal of a test would meet.
+_EARLY = """
+import os, signal
+from salvo import cli
+from salvo.bots.programs import linux
+
+{part} = linux.{part}
+
+def ended(*given):
+    {part}(*given)
+    os.kill({command}, signal.SIGTERM)
+    {then}
+
+linux.{part} = ended
+cli.main()
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("part", "command", "then"),
+    [
+        pytest.param("adopt_orphans", "os.getpid()", "pass", id="before it makes a copy, when signals wait"),
+        pytest.param("limit", "os.getppid()", "while True: pass", id="in the copy, before that plays"),
+    ],
+)
+def test_a_signal_ends_a_command_whose_bots_have_not_begun_and_blames_none(part: str, command: str, then: str) -> None:
+    program = _EARLY.format(part=part, command=command, then=then)
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "play", "random", "random"],
+        env=without_settings(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (143, "", "")

@@ -49,7 +49,8 @@ def keep(
     own = os.getpid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child has ended
     awaited = {signal.SIGCHLD, *map(signal.Signals, passed_on)}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    # Those for the copy as well: Python forgets there what it has received while it was made.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited.union(passed_on.values()))
     linux.adopt_orphans()
     copy = os.fork()
     if not copy:
