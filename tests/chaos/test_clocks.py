@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from chaos.league import SALVO, LeagueStage
+from kit import moved_clock
 from salvo import messages as m
-from salvo.system.atomic_file import replace_file
 from salvo_game.log_verification import verify_file
 from salvo_game.recordings import open_recordings
 
@@ -55,13 +55,13 @@ class ClockStage(LeagueStage):
         self.move(0.0)
         assert self.web is not None
         for process in (self.server, self.league, self.web):
-            process.command[: len(SALVO)] = [sys.executable, str(Path(__file__).with_name("moved_clock.py"))]
-            process.environment |= {"WALL_CLOCK": str(self.clock)}
+            process.command[: len(SALVO)] = [sys.executable, moved_clock.__file__]
+            process.environment |= {moved_clock.VARIABLE: str(self.clock), "TZ": moved_clock.summer_ends_in(60.0)}
 
     def move(self, seconds: float) -> None:
         """Set the clock of all processes."""
         self._moved += seconds
-        replace_file(self.clock, str(self._moved).encode())
+        moved_clock.move(self.clock, wall=self._moved)
 
     def until_games(self, more: int) -> None:
         """Wait until so many games more are over."""
