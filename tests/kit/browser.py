@@ -38,6 +38,16 @@ _ARGUMENTS: Final = (
     "--disable-dev-shm-usage",
     "--disable-features=BackForwardCache",  # pages that were left would keep streams, of which a host has six
 )
+_MOVED_CLOCK: Final = """
+    const moved = { wall: arguments[0], steady: arguments[1] };
+    if (window.movedClock) return void Object.assign(window.movedClock, moved);
+    window.movedClock = moved;
+    const TrueDate = Date, now = performance.now.bind(performance);
+    window.Date = class extends TrueDate {
+        constructor(...given) { super(...(given.length ? given : [TrueDate.now() + window.movedClock.wall])); }
+        static now() { return TrueDate.now() + window.movedClock.wall; }
+    };
+    performance.now = () => now() + window.movedClock.steady;"""
 #: WebDriver's name for an element, and its letters for keys.
 _ELEMENT: Final = "element-6066-11e4-a52e-4f735466cecf"
 HOME, END, LEFT, RIGHT, SPACE, TAB, ENTER = "\ue011", "\ue010", "\ue012", "\ue014", " ", "\ue004", "\ue007"
@@ -144,6 +154,11 @@ class _Answer(urllib.request.HTTPErrorProcessor):
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
+
+
+def move_clock(window: Browser, *, wall_ms: int = 0, steady_ms: int = 0) -> None:
+    """Set the clocks of a loaded page: that of its dates, and the one that never goes back."""
+    window.run(_MOVED_CLOCK, wall_ms, steady_ms)
 
 
 def until(window: Browser, condition: str) -> None:

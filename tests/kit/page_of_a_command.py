@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from kit import moved_clock
 from kit.browser import Browser, until
 from kit.processes import started
 
@@ -25,7 +26,11 @@ _SECONDS = 120.0
 def sitting(
     window: Browser, folder: Path, *words: str, title: str = "Setup", **variables: str
 ) -> Iterator[subprocess.Popen[str]]:
-    """Start a command with ``--browser``; its page is open in the window."""
+    """Start a command with ``--browser``; its page is open in the window.
+
+    Args:
+        variables: its environment, which may have that of :mod:`kit.moved_clock`.
+    """
     pipe, opener = folder / "opened", folder / "opener"
     os.mkfifo(pipe)
     opener.write_text(_OPENER.format(pipe))
@@ -33,7 +38,8 @@ def sitting(
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SALVO_")}
     environment |= {"BROWSER": str(opener), "SALVO_SECRET": "of-mine", "XDG_STATE_HOME": str(folder / "state")}
     environment |= variables
-    command = [sys.executable, "-m", "salvo", *words, "--browser"]
+    program = [moved_clock.__file__] if moved_clock.VARIABLE in variables else ["-m", "salvo"]
+    command = [sys.executable, *program, *words, "--browser"]
     given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment}
     with started(command, **given) as process, open(os.open(pipe, os.O_RDWR), "rb", 0) as opened:
         assert process.stdout is not None

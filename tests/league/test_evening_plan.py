@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from hypothesis import strategies as st
 from kit.command_line import run
 from kit.documents import DOCS, blocks
 from kit.lengths import turns
+from kit.moved_clock import summer_ends_in
+from kit.processes import without_settings
 from salvo import messages as m
 from salvo.system import plugins
 from salvo.wire.roles_and_rights import Role
@@ -50,6 +55,24 @@ def test_up_to_four_teams_play_at_one_table_without_a_league(tmp_path: Path) -> 
     assert done.stdout.startswith("cup: 4 teams at one table, 21 games, ")
     settings = load_settings({}, tmp_path / "cup/contest.toml")
     assert (settings.players, settings.tables, league_name(tmp_path / "cup/contest.toml")) == (4, (), None)
+
+
+@pytest.mark.long
+def test_an_evening_ends_by_the_clocks_of_its_own_end_when_summer_ends_on_the_way(tmp_path: Path) -> None:
+    def end(name: str, zone: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "salvo", "evening", name, "--teams", "4", "--hours", "2"],
+            cwd=tmp_path,
+            env=without_settings(TZ=zone),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        [found] = re.findall(r"it ends at about (\d\d:\d\d)", done.stdout)
+        return str(found)
+
+    before, ours, after = end("before", "UTC"), end("ours", summer_ends_in(600)), end("after", "UTC")
+    assert ours in (before, after)
 
 
 def test_a_new_evening_prints_the_commands_until_teams_can_join_and_a_table_to_fill_in(tmp_path: Path) -> None:

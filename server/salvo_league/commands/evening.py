@@ -46,7 +46,7 @@ def evening(folder: Path, teams: int | None, hours: float | None, name: str | No
     name = _name(folder.resolve().name if name is None else name)
     _write(folder, {CONTEST: plan.contest(name), TEAMS: plan.accounts()})
     began = datetime.datetime.now().astimezone()
-    ends = began + datetime.timedelta(seconds=plan.seconds)
+    ends = (began + datetime.timedelta(seconds=plan.seconds)).astimezone()  # summer may end before
     click.echo(f"{name}: {plan}; begun now, it ends at about {ends:%H:%M}")
     if rehearse:
         _rehearse(folder)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kit import players
-from kit.browser import ENTER, Browser, text, until
+from kit import moved_clock, players
+from kit.browser import ENTER, Browser, move_clock, text, until
 from kit.page_of_a_command import faults, sitting
 from kit.person import fleet_of_random
 from kit.person_at_a_terminal import contest_on, pond_file
@@ -204,6 +204,21 @@ def test_a_game_at_a_table_of_a_contest_is_played_by_clicking(window: Browser, t
             assert process.wait(60) == 0
             assert process.stdout is not None
             assert "game 1: human wins, human is number 1" in process.stdout.read()
+
+
+def test_a_turn_s_time_goes_on_at_a_person_who_sets_the_clock(window: Browser, tmp_path: Path) -> None:
+    clock, left = tmp_path / "clock", "document.querySelector('#clock').innerText"
+    own = {moved_clock.VARIABLE: str(clock)}
+    moved_clock.move(clock)
+    with contest_on(tmp_path, "spaced", placement_seconds=600) as url:
+        players.join(url, "random", seed="5", games=1)
+        with sitting(window, tmp_path, "join", url, "human", "--games", "1", **own):
+            for hours in (0, -1, 2):
+                moved_clock.move(clock, wall=3600.0 * hours)
+                move_clock(window, wall_ms=3_600_000 * hours)
+                until(window, f"window.former !== {left} && / s left$/.test(window.former = {left})")
+                until(window, f"window.former !== {left}")
+                assert 0 < int(text(window, "#clock").split()[-3]) < 600, f"{hours} hours forth"
 
 
 def _named(board: str, cell: int) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from kit.browser import Browser, text, until
+from kit import moved_clock
+from kit.browser import Browser, move_clock, text, until
 from kit.own_page import Host, Visitor, run
 from kit.page_of_a_command import faults, sitting
 from kit.players import join
@@ -174,3 +175,23 @@ def test_a_host_pauses_a_game_by_clicking_after_reading_what_it_does(
         assert shared.complaints() == []
         process.terminate()
         assert process.wait(60) != 0
+
+
+@needs("chromium")
+@pytest.mark.long
+def test_a_turn_s_time_goes_on_at_a_host_who_sets_the_clock(evening: Evening, shared: Browser, tmp_path: Path) -> None:
+    for name in ("ann", "bob"):
+        evening.come(name, Patient())
+    clock, left = tmp_path / "clock", "document.querySelector('#tables .turn').innerText"
+    moved_clock.move(clock)
+    own = {"SALVO_TEAM": "desk", "SALVO_SECRET": evening.secrets["desk"], moved_clock.VARIABLE: str(clock)}
+    with sitting(shared, tmp_path, "control", evening.contest.url, title="Host", **own):
+        until(shared, "document.querySelectorAll('.what.here').length === 2")
+        shared.click("#tables [data-word=start]")
+        shared.click("#order .main")
+        for hours in (0, -1, 2):
+            moved_clock.move(clock, wall=3600.0 * hours)
+            move_clock(shared, wall_ms=3_600_000 * hours)
+            until(shared, f"window.former !== {left} && / s left for this turn$/.test(window.former = {left})")
+            until(shared, f"window.former !== {left}")
+            assert 0 < int(text(shared, "#tables .turn").split()[0]) < 600, f"{hours} hours forth"
