@@ -27,7 +27,7 @@ from salvo.rules.board import BoardRules
 from salvo.state_machine import Transition, markdown
 from salvo.view import View
 from salvo.wire.topics import TOPICS
-from salvo_game.transitions import STATES, TABLE, Answer, Event, TableState
+from salvo_game.transitions import STATES, TABLE, Decision, RefereeEvent, RefereeState
 from salvo_server.core.outages import OUTAGES
 
 README = Path(__file__).parent / "README.md"
@@ -58,22 +58,22 @@ def states() -> str:
     lines += [f"    {edge.source} --> {edge.target}: {edge.event} ({edge.sentence})" for edge in edges()]
     lines += ["```", "", "The same as text:", "", "```text", *plain_states(), "```", ""]
     lines += [f"| input | {' | '.join(state.__name__.lower() for state in STATES)} |", "|---|" + "---|" * len(STATES)]
-    lines += [f"| {event} | {' | '.join(cell(state, event) for state in STATES)} |" for event in Event]
+    lines += [f"| {event} | {' | '.join(cell(state, event) for state in STATES)} |" for event in RefereeEvent]
     return "\n".join(lines)
 
 
-def cell(state: type[TableState], event: Event) -> str:
+def cell(state: type[RefereeState], event: RefereeEvent) -> str:
     """What follows from one input in one state."""
     transition = TABLE[state][event]
     codes = ", ".join(f"`{code}`" for code in transition.codes)
-    if transition.answer is Answer.REFUSED:
+    if transition.decision is Decision.REFUSED:
         return f"{codes} ({transition.sentence})"
-    text = str(transition.answer)
+    text = str(transition.decision)
     if transition.targets:
         names = dict.fromkeys(target.state.__name__.lower() for target in transition.targets)
         text += f", then {' or '.join(names)}"
     if codes:
-        text += f"; {'with' if event is Event.DEADLINE else 'or'} {codes}"
+        text += f"; {'with' if event is RefereeEvent.DEADLINE else 'or'} {codes}"
     return f"{text} ({transition.sentence})"
 
 

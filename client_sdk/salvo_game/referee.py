@@ -22,7 +22,7 @@ from salvo.rules.game import Game
 from salvo_game.game_states import Hosted, Turn
 from salvo_game.lobby import Lobby
 from salvo_game.match import Match, Player, Team, Terms
-from salvo_game.transitions import TABLE, Event, TableState, event_of, reopen
+from salvo_game.transitions import TABLE, RefereeEvent, RefereeState, event_of, reopen
 
 
 class Ruling(NamedTuple):
@@ -66,7 +66,7 @@ class Referee:
             draw: what ``seed`` is; for a fair one it is 32 secret bytes in hexadecimal, of the first game alone.
         """
         terms = Terms(table, number, seed, draw, book, limits or m.Limits())
-        self.stage: TableState = Lobby(terms)
+        self.stage: RefereeState = Lobby(terms)
         self._following = terms  # but for the number and what a host has set, of the game after this one
         self._set: list[m.NextGame] = []  # by hosts, for the game after this one
 
@@ -83,7 +83,7 @@ class Referee:
     def handle_timer(self, now: int) -> list[m.Announcement]:
         """Do what time does; nothing before the deadline."""
         due = self.stage.deadline
-        return [] if due is None or now < due else self._step(Event.DEADLINE, self._next, now)
+        return [] if due is None or now < due else self._step(RefereeEvent.DEADLINE, self._next, now)
 
     def receive(self, command: m.Input, now: int) -> list[m.Announcement]:
         """Carry out or refuse one command; return what is announced."""
@@ -104,7 +104,7 @@ class Referee:
             if isinstance(command, m.HostCommand) and command.settings is not None:
                 self._set.append(command.settings)
         announced = late + announced if late else announced
-        return Ruling(announced, event is not Event.REPEATED and _is_recorded(command, announced))
+        return Ruling(announced, event is not RefereeEvent.REPEATED and _is_recorded(command, announced))
 
     def give_up(self) -> list[m.Announcement]:
         """Open the next lobby, whatever the table is doing: by no input, so that the game's record stays as it is."""
@@ -112,7 +112,7 @@ class Referee:
         self._set.clear()
         return announced
 
-    def _step(self, event: Event, command: m.Input | Hosted | Terms, now: int) -> list[m.Announcement]:
+    def _step(self, event: RefereeEvent, command: m.Input | Hosted | Terms, now: int) -> list[m.Announcement]:
         state = self.stage
         announced, self.stage = TABLE[type(state)][event].step(state, command, now)
         if self.stage is not state and self.stage.terms is not state.terms:

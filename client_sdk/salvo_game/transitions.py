@@ -30,11 +30,11 @@ from salvo_game.game_states import Announcements, Hosted, InGame, Over, Pause, T
 from salvo_game.lobby import Lobby
 from salvo_game.match import Team, Terms
 
-TableState = Lobby | Turn | Pause | Over
-STATES: tuple[type[TableState], ...] = (Lobby, Turn, Pause, Over)
+RefereeState = Lobby | Turn | Pause | Over
+STATES: tuple[type[RefereeState], ...] = (Lobby, Turn, Pause, Over)
 
 
-class Event(StrEnum):
+class RefereeEvent(StrEnum):
     """An input, as far as its sender and the list of players make a difference.
 
     A value is what the published table prints: the name of the input's class, where that says all.
@@ -66,7 +66,7 @@ class Event(StrEnum):
     HOST_SPEAK = "HostCommand announce, set, or one for all tables"
 
 
-class Answer(StrEnum):
+class Decision(StrEnum):
     """What follows from an input that is not refused by one of the transition's codes."""
 
     ACCEPTED = "accepted"
@@ -79,7 +79,7 @@ class Answer(StrEnum):
 class TransitionTarget(NamedTuple):
     """A state that may follow; one with a description is drawn in the diagram."""
 
-    state: type[TableState]
+    state: type[RefereeState]
     event: str = ""
     sentence: str = ""
 
@@ -94,8 +94,8 @@ class Transition(NamedTuple):
         targets: all states that may follow; none where the state stays.
     """
 
-    step: Callable[[Any, Any, int], tuple[Announcements, TableState]]
-    answer: Answer
+    step: Callable[[Any, Any, int], tuple[Announcements, RefereeState]]
+    decision: Decision
     sentence: str
     codes: tuple[str, ...] = ()
     targets: tuple[TransitionTarget, ...] = ()
@@ -104,19 +104,19 @@ class Transition(NamedTuple):
 # --- steps that are the same in several states --------------------------------------------------------------------
 
 
-def _ignore(state: TableState, command: object, now: int) -> tuple[Announcements, TableState]:
+def _ignore(state: RefereeState, command: object, now: int) -> tuple[Announcements, RefereeState]:
     return [], state
 
 
-def _recap(state: TableState, command: m.Participate, now: int) -> tuple[Announcements, TableState]:
+def _recap(state: RefereeState, command: m.Participate, now: int) -> tuple[Announcements, RefereeState]:
     return [state.recap(command.name)], state
 
 
-def _answer(state: TableState, command: m.Unreadable, now: int) -> tuple[Announcements, TableState]:
+def _answer(state: RefereeState, command: m.Unreadable, now: int) -> tuple[Announcements, RefereeState]:
     return state.players[command.player].answer_unreadable(command), state
 
 
-def _refuse_name(state: TableState, command: m.Participate, now: int) -> NoReturn:
+def _refuse_name(state: RefereeState, command: m.Participate, now: int) -> NoReturn:
     raise IllegalCommand("name_taken", f"{command.name!r} is taken, by a team with another secret or spelling")
 
 
@@ -130,39 +130,39 @@ _WORDS: dict[type[m.Input], str] = {
 }
 
 
-def _refuse(state: TableState, command: m.Command, now: int) -> NoReturn:
+def _refuse(state: RefereeState, command: m.Command, now: int) -> NoReturn:
     kind = type(command)
     raise _wrong_state(_WORDS[kind], ACCEPTED[kind], state)
 
 
-def _wrong_state(what: str, accepted: Iterable[m.State], state: TableState) -> IllegalCommand:
+def _wrong_state(what: str, accepted: Iterable[m.State], state: RefereeState) -> IllegalCommand:
     now = f"{state.state}{', between two turns' if isinstance(state, Pause) else ''}"
     text = f"{what} is accepted in state {' and '.join(accepted)}; the state is {now}"
     return IllegalCommand("wrong_state", text)
 
 
-def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Announcements, TableState]:
+def _fire_after_the_end(over: Over, command: m.Fire, now: int) -> tuple[Announcements, RefereeState]:
     if not over.is_void(command):
         _refuse(over, command, now)
     return [], replace(over, void_shots=over.void_shots - 1)
 
 
-def reopen(state: TableState, following: Terms) -> tuple[Announcements, TableState]:
+def reopen(state: RefereeState, following: Terms) -> tuple[Announcements, RefereeState]:
     """Forget the game, its secrets and its boards, and open the next lobby."""
     former, terms = state.terms, replace(following, number=state.terms.number + 1)
     changed = [] if terms.rules == former.rules else [terms.rules]
     return [m.TableReset(), m.TableOpened(terms.number), *changed, m.StateChanged(m.State.LOBBY)], Lobby(terms)
 
 
-def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Announcements, TableState]:
+def _reopen(state: Over | Lobby, following: Terms, now: int) -> tuple[Announcements, RefereeState]:
     return reopen(state, following)
 
 
-def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Announcements, TableState]:
+def _reopen_by_host(state: Over | Lobby, by: Hosted, now: int) -> tuple[Announcements, RefereeState]:
     return _reopen(state, by.following, now)
 
 
-def _annul(state: TableState, by: Hosted, now: int) -> tuple[Announcements, TableState]:
+def _annul(state: RefereeState, by: Hosted, now: int) -> tuple[Announcements, RefereeState]:
     number = by.command.game
     if number is None or number >= state.terms.number:
         raise IllegalCommand("stale_context", f"game {number} has no result here; this is game {state.terms.number}")
@@ -176,18 +176,18 @@ def _annul_later(over: Over, by: Hosted, now: int) -> NoReturn:
     raise IllegalCommand("wrong_state", text)
 
 
-def _refuse_host(state: TableState, by: Hosted, now: int) -> NoReturn:
+def _refuse_host(state: RefereeState, by: Hosted, now: int) -> NoReturn:
     do = by.command.do
     raise _wrong_state(do, _accepting(_BY_HOST[do]), state)
 
 
-_HostStep = Callable[[Any, Hosted, int], tuple[Announcements, TableState]]
+_HostStep = Callable[[Any, Hosted, int], tuple[Announcements, RefereeState]]
 
 
 def _announcing(step: _HostStep) -> _HostStep:
     """Return a step of a host that everybody is told of before anything follows from it (SALVO-HOST-2)."""
 
-    def announced_step(state: TableState, by: Hosted, now: int) -> tuple[Announcements, TableState]:
+    def announced_step(state: RefereeState, by: Hosted, now: int) -> tuple[Announcements, RefereeState]:
         _check_host(by.command, state)
         announced, following = step(state, by, now)
         return [m.HostActed.of(by.command, paused=following.paused), *announced], following
@@ -195,7 +195,7 @@ def _announcing(step: _HostStep) -> _HostStep:
     return announced_step
 
 
-def _check_host(command: m.HostCommand, state: TableState) -> None:
+def _check_host(command: m.HostCommand, state: RefereeState) -> None:
     number = state.terms.number
     if command.context not in (None, number):
         raise IllegalCommand("stale_context", f"signed for game {command.context}; this is game {number}")
@@ -215,10 +215,10 @@ def _by_host(
     sentence: str,
     *codes: str,
     targets: tuple[TransitionTarget, ...] = (),
-    answer: Answer = Answer.ACCEPTED,
+    decision: Decision = Decision.ACCEPTED,
 ) -> Transition:
     """Return a host's transition; each may have been signed for another game."""
-    return Transition(_announcing(step), answer, sentence, (*codes, "stale_context"), targets)
+    return Transition(_announcing(step), decision, sentence, (*codes, "stale_context"), targets)
 
 
 _TURN_ENDS = (
@@ -229,29 +229,29 @@ _TURN_ENDS = (
 #: A host may have ended the next turn before it began.
 _PAUSE_ENDS = (TransitionTarget(Turn), TransitionTarget(Pause), TransitionTarget(Over))
 
-_WRONG_STATE = Transition(_refuse, Answer.REFUSED, "SALVO-GAME-6", ("wrong_state",))
-_NOT_NOW = _by_host(_refuse_host, "SALVO-HOST-2", "wrong_state", answer=Answer.REFUSED)
+_WRONG_STATE = Transition(_refuse, Decision.REFUSED, "SALVO-GAME-6", ("wrong_state",))
+_NOT_NOW = _by_host(_refuse_host, "SALVO-HOST-2", "wrong_state", decision=Decision.REFUSED)
 
 #: By event, then by the states that have the transition.
-_TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
-    Event.NEW: {
-        (Lobby,): Transition(Lobby.admit, Answer.ACCEPTED, "SALVO-JOIN-9", ("table_full", "not_invited", "removed")),
+_TRANSITIONS: dict[RefereeEvent, dict[tuple[type[RefereeState], ...], Transition]] = {
+    RefereeEvent.NEW: {
+        (Lobby,): Transition(Lobby.admit, Decision.ACCEPTED, "SALVO-JOIN-9", ("table_full", "not_invited", "removed")),
         (Turn, Pause, Over): _WRONG_STATE,
     },
-    Event.BACK: {STATES: Transition(_recap, Answer.RECAP, "SALVO-JOIN-7")},
-    Event.TAKEN: {STATES: Transition(_refuse_name, Answer.REFUSED, "SALVO-JOIN-8", ("name_taken",))},
-    Event.LEAVE: {
-        (Lobby,): Transition(Lobby.leave, Answer.ACCEPTED, "SALVO-JOIN-15", ("stale_context",)),
+    RefereeEvent.BACK: {STATES: Transition(_recap, Decision.RECAP, "SALVO-JOIN-7")},
+    RefereeEvent.TAKEN: {STATES: Transition(_refuse_name, Decision.REFUSED, "SALVO-JOIN-8", ("name_taken",))},
+    RefereeEvent.LEAVE: {
+        (Lobby,): Transition(Lobby.leave, Decision.ACCEPTED, "SALVO-JOIN-15", ("stale_context",)),
         (Turn, Pause, Over): _WRONG_STATE,
     },
-    Event.STRUCK_OFF: {
-        (Lobby,): Transition(Lobby.strike_off, Answer.ACCEPTED, "SALVO-ACCESS-8"),
-        (Turn, Pause, Over): Transition(_ignore, Answer.IGNORED, "SALVO-ACCESS-8"),
+    RefereeEvent.STRUCK_OFF: {
+        (Lobby,): Transition(Lobby.strike_off, Decision.ACCEPTED, "SALVO-ACCESS-8"),
+        (Turn, Pause, Over): Transition(_ignore, Decision.IGNORED, "SALVO-ACCESS-8"),
     },
-    Event.PLACE: {
+    RefereeEvent.PLACE: {
         (Lobby,): Transition(
             Lobby.place,
-            Answer.ACCEPTED,
+            Decision.ACCEPTED,
             "SALVO-PLACE-7",
             ("fleet_final", "off_grid", "overlap", "too_close", "rate_limited"),
             (
@@ -261,11 +261,11 @@ _TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
         ),
         (Turn, Pause, Over): _WRONG_STATE,
     },
-    Event.FIRE: {
+    RefereeEvent.FIRE: {
         (Lobby,): _WRONG_STATE,
         (Turn,): Transition(
             Turn.fire,
-            Answer.ACCEPTED,
+            Decision.ACCEPTED,
             "SALVO-FIRE-6",
             (
                 "not_your_turn",
@@ -278,24 +278,26 @@ _TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
             ),
             _TURN_ENDS,
         ),
-        (Pause,): Transition(Pause.fire, Answer.REFUSED, "SALVO-PACE-2", ("not_your_turn", "too_many_shots")),
-        (Over,): Transition(_fire_after_the_end, Answer.IGNORED, "SALVO-FIRE-12", ("wrong_state",)),
+        (Pause,): Transition(Pause.fire, Decision.REFUSED, "SALVO-PACE-2", ("not_your_turn", "too_many_shots")),
+        (Over,): Transition(_fire_after_the_end, Decision.IGNORED, "SALVO-FIRE-12", ("wrong_state",)),
     },
-    Event.SKIP: {
+    RefereeEvent.SKIP: {
         (Lobby, Over): _WRONG_STATE,
-        (Turn,): Transition(Turn.skip, Answer.ACCEPTED, "SALVO-BOOK-7", ("not_your_turn", "stale_context"), _TURN_ENDS),
-        (Pause,): Transition(Pause.skip, Answer.REFUSED, "SALVO-PACE-2", ("not_your_turn",)),
+        (Turn,): Transition(
+            Turn.skip, Decision.ACCEPTED, "SALVO-BOOK-7", ("not_your_turn", "stale_context"), _TURN_ENDS
+        ),
+        (Pause,): Transition(Pause.skip, Decision.REFUSED, "SALVO-PACE-2", ("not_your_turn",)),
     },
-    Event.REPEATED: {
+    RefereeEvent.REPEATED: {
         (Lobby,): _WRONG_STATE,
-        (Turn, Pause, Over): Transition(_ignore, Answer.IGNORED, "SALVO-FIRE-13"),
+        (Turn, Pause, Over): Transition(_ignore, Decision.IGNORED, "SALVO-FIRE-13"),
     },
-    Event.UNREADABLE: {STATES: Transition(_answer, Answer.OWN_CODE, "SALVO-ERR-3")},
-    Event.UNLISTED: {STATES: Transition(_ignore, Answer.IGNORED, "SALVO-ERR-8")},
-    Event.DEADLINE: {
+    RefereeEvent.UNREADABLE: {STATES: Transition(_answer, Decision.OWN_CODE, "SALVO-ERR-3")},
+    RefereeEvent.UNLISTED: {STATES: Transition(_ignore, Decision.IGNORED, "SALVO-ERR-8")},
+    RefereeEvent.DEADLINE: {
         (Lobby,): Transition(
             Lobby.end_placement_time,
-            Answer.ACCEPTED,
+            Decision.ACCEPTED,
             "SALVO-JOIN-5",
             ("placement_timeout",),
             (
@@ -303,26 +305,28 @@ _TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
                 TransitionTarget(Lobby, "placement time ends, fewer fleets complete", "SALVO-JOIN-5"),
             ),
         ),
-        (Turn,): Transition(Turn.run_out, Answer.ACCEPTED, "SALVO-TURN-5", ("turn_timeout", "bank_empty"), _TURN_ENDS),
-        (Pause,): Transition(Pause.end, Answer.ACCEPTED, "SALVO-PACE-1", ("turn_timeout",), _PAUSE_ENDS),
+        (Turn,): Transition(
+            Turn.run_out, Decision.ACCEPTED, "SALVO-TURN-5", ("turn_timeout", "bank_empty"), _TURN_ENDS
+        ),
+        (Pause,): Transition(Pause.end, Decision.ACCEPTED, "SALVO-PACE-1", ("turn_timeout",), _PAUSE_ENDS),
         (Over,): Transition(
             _reopen,
-            Answer.ACCEPTED,
+            Decision.ACCEPTED,
             "SALVO-END-4",
             targets=(TransitionTarget(Lobby, "time of the result ends", "SALVO-END-4"),),
         ),
     },
-    Event.RESUMED: {
-        (Lobby,): Transition(Lobby.resume, Answer.ACCEPTED, "SALVO-BACK-2"),
-        (Turn,): Transition(Turn.resume, Answer.ACCEPTED, "SALVO-BACK-2"),
-        (Pause,): Transition(Pause.resume, Answer.ACCEPTED, "SALVO-PACE-5"),
-        (Over,): Transition(_ignore, Answer.IGNORED, "SALVO-BACK-2"),
+    RefereeEvent.RESUMED: {
+        (Lobby,): Transition(Lobby.resume, Decision.ACCEPTED, "SALVO-BACK-2"),
+        (Turn,): Transition(Turn.resume, Decision.ACCEPTED, "SALVO-BACK-2"),
+        (Pause,): Transition(Pause.resume, Decision.ACCEPTED, "SALVO-PACE-5"),
+        (Over,): Transition(_ignore, Decision.IGNORED, "SALVO-BACK-2"),
     },
-    Event.DELIVERED: {
-        (Turn,): Transition(Turn.count_from, Answer.ACCEPTED, "SALVO-TIME-2"),
-        (Lobby, Pause, Over): Transition(_ignore, Answer.IGNORED, "SALVO-TIME-2"),
+    RefereeEvent.DELIVERED: {
+        (Turn,): Transition(Turn.count_from, Decision.ACCEPTED, "SALVO-TIME-2"),
+        (Lobby, Pause, Over): Transition(_ignore, Decision.IGNORED, "SALVO-TIME-2"),
     },
-    Event.HOST_START: {
+    RefereeEvent.HOST_START: {
         (Lobby,): _by_host(
             Lobby.start,
             "SALVO-HOST-3",
@@ -331,15 +335,15 @@ _TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
         ),
         (Turn, Pause, Over): _NOT_NOW,
     },
-    Event.HOST_SKIP: {
+    RefereeEvent.HOST_SKIP: {
         (Turn,): _by_host(Turn.skip_by_host, "SALVO-HOST-3", targets=_TURN_ENDS),
         (Pause,): _by_host(Pause.skip_by_host, "SALVO-HOST-3"),
         (Lobby, Over): _NOT_NOW,
     },
-    Event.HOST_PAUSE: {
+    RefereeEvent.HOST_PAUSE: {
         STATES: _by_host(lambda state, *given: state.pause(*given), "SALVO-HOST-4", "clock_stopped"),
     },
-    Event.HOST_RESUME: {
+    RefereeEvent.HOST_RESUME: {
         (Lobby,): _by_host(
             Lobby.resume_paused, "SALVO-HOST-4", "not_paused", targets=(TransitionTarget(Lobby), TransitionTarget(Turn))
         ),
@@ -347,10 +351,10 @@ _TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
         (Pause,): _by_host(Pause.resume_paused, "SALVO-HOST-4", "not_paused", targets=_PAUSE_ENDS),
         (Over,): _by_host(Over.resume_paused, "SALVO-HOST-4", "not_paused"),
     },
-    Event.HOST_EXTEND: {
+    RefereeEvent.HOST_EXTEND: {
         STATES: _by_host(lambda state, *given: state.extend(*given), "SALVO-HOST-4", "clock_stopped"),
     },
-    Event.HOST_ABORT: {
+    RefereeEvent.HOST_ABORT: {
         (Turn, Pause): _by_host(
             InGame.abort,
             "SALVO-HOST-5",
@@ -358,69 +362,71 @@ _TRANSITIONS: dict[Event, dict[tuple[type[TableState], ...], Transition]] = {
         ),
         (Lobby, Over): _NOT_NOW,
     },
-    Event.HOST_REMOVE: {
+    RefereeEvent.HOST_REMOVE: {
         (Lobby,): _by_host(Lobby.remove, "SALVO-HOST-6", "unknown_target"),
         (Turn,): _by_host(Turn.remove, "SALVO-HOST-6", "unknown_target", targets=_TURN_ENDS),
         (Pause,): _by_host(Pause.remove, "SALVO-HOST-6", "unknown_target"),
         (Over,): _NOT_NOW,
     },
-    Event.HOST_NEXT: {
+    RefereeEvent.HOST_NEXT: {
         (Lobby, Over): _by_host(_reopen_by_host, "SALVO-HOST-7", targets=(TransitionTarget(Lobby),)),
         (Turn, Pause): _NOT_NOW,
     },
-    Event.HOST_ANNUL: {
+    RefereeEvent.HOST_ANNUL: {
         (Lobby, Turn, Pause): _by_host(_annul, "SALVO-STAND-4"),
-        (Over,): _by_host(_annul_later, "SALVO-STAND-4", "wrong_state", answer=Answer.REFUSED),
+        (Over,): _by_host(_annul_later, "SALVO-STAND-4", "wrong_state", decision=Decision.REFUSED),
     },
-    Event.HOST_SPEAK: {STATES: _by_host(_ignore, "SALVO-HOST-7")},
+    RefereeEvent.HOST_SPEAK: {STATES: _by_host(_ignore, "SALVO-HOST-7")},
 }
 
-TABLE: dict[type[TableState], dict[Event, Transition]] = {
+TABLE: dict[type[RefereeState], dict[RefereeEvent, Transition]] = {
     state: {event: row[states] for event, row in _TRANSITIONS.items() for states in row if state in states}
     for state in STATES
 }
 
 _PLAIN = (m.Leave, m.StruckOff, m.PlaceShip, m.Fire, m.Skip, m.Unreadable, m.Resumed, m.TurnDelivered)
-_EVENTS: dict[type[m.Input], Event] = {
-    m.Participate: Event.NEW,
-    **{kind: Event(kind.__name__) for kind in _PLAIN},
+_EVENTS: dict[type[m.Input], RefereeEvent] = {
+    m.Participate: RefereeEvent.NEW,
+    **{kind: RefereeEvent(kind.__name__) for kind in _PLAIN},
 }
 
-_BY_HOST = {action: Event.__members__.get(f"HOST_{action.name}", Event.HOST_SPEAK) for action in m.HostAction}
+_BY_HOST = {
+    action: RefereeEvent.__members__.get(f"HOST_{action.name}", RefereeEvent.HOST_SPEAK) for action in m.HostAction
+}
 
 
-def _accepting(event: Event) -> list[m.State]:
-    return sorted({state.state for state in STATES if TABLE[state][event].answer is Answer.ACCEPTED})
+def _accepting(event: RefereeEvent) -> list[m.State]:
+    return sorted({state.state for state in STATES if TABLE[state][event].decision is Decision.ACCEPTED})
 
 
 #: The states in which a command can be accepted, which a refusal names.
 ACCEPTED: dict[type[m.Input], list[m.State]] = {kind: _accepting(event) for kind, event in _EVENTS.items()}
 
 
-def event_of(command: m.Input, state: TableState) -> Event:
+def event_of(command: m.Input, state: RefereeState) -> RefereeEvent:
     """Return what an input is in a state."""
     if isinstance(command, (m.Fire, m.Skip)):
         if command.player not in state.players:
-            return Event.UNLISTED
-        return Event.REPEATED if state.has_had(command) else _EVENTS[type(command)]
+            return RefereeEvent.UNLISTED
+        return RefereeEvent.REPEATED if state.has_had(command) else _EVENTS[type(command)]
     if isinstance(command, (m.PlaceShip, m.Leave, m.Unreadable)):
-        return _EVENTS[type(command)] if command.player in state.players else Event.UNLISTED
+        return _EVENTS[type(command)] if command.player in state.players else RefereeEvent.UNLISTED
     if isinstance(command, m.HostCommand):
-        return Event.HOST_SPEAK if command.everywhere else event_of_host(command.do)
+        return RefereeEvent.HOST_SPEAK if command.everywhere else event_of_host(command.do)
     if isinstance(command, m.StruckOff):
-        return Event.STRUCK_OFF if command.name in state.players else Event.UNLISTED
+        return RefereeEvent.STRUCK_OFF if command.name in state.players else RefereeEvent.UNLISTED
     if isinstance(command, m.Participate):
         return _asked(command, state.players)
     return _EVENTS[type(command)]
 
 
-def event_of_host(action: m.HostAction) -> Event:
+def event_of_host(action: m.HostAction) -> RefereeEvent:
     """Return what a host's action at one table is."""
     return _BY_HOST[action]
 
 
-def _asked(command: m.Participate, players: Mapping[str, Team]) -> Event:
+def _asked(command: m.Participate, players: Mapping[str, Team]) -> RefereeEvent:
     known = players.get(command.name)
     if known is not None and known.credential == command.credential:
-        return Event.BACK
-    return Event.TAKEN if any(command.name.lower() == other.lower() for other in players) else Event.NEW
+        return RefereeEvent.BACK
+    return RefereeEvent.TAKEN if any(command.name.lower() == other.lower() for other in players) else RefereeEvent.NEW

@@ -31,7 +31,7 @@ from salvo.rules import (
 from salvo_game.game_states import Over, Pause, Turn
 from salvo_game.lobby import MAX_PLACEMENTS, Lobby
 from salvo_game.referee import Referee, Ruling
-from salvo_game.transitions import STATES, TABLE, Answer, Event, TableState, event_of
+from salvo_game.transitions import STATES, TABLE, Decision, RefereeEvent, RefereeState, event_of
 
 NOW = 1_000_000
 LATER = NOW + 100  # when the input comes that a case is about
@@ -112,16 +112,16 @@ class Case(NamedTuple):
         given: how the game gets there, if not as in ``STARTS``.
     """
 
-    stage: type[TableState]
-    event: Event
+    stage: type[RefereeState]
+    event: RefereeEvent
     command: m.Input
     announced: str
-    then: type[TableState]
+    then: type[RefereeState]
     given: Callable[[], Referee] | None = None
     at: int = LATER
 
 
-def same(event: Event, *commands: m.Input, announced: str, where: str = "lobby turn pause over") -> list[Case]:
+def same(event: RefereeEvent, *commands: m.Input, announced: str, where: str = "lobby turn pause over") -> list[Case]:
     """Return the cases of inputs that come to the same in several states."""
     chosen = [stage for stage in STATES if stage.__name__.lower() in where.split()]
     return [Case(stage, event, command, announced, stage) for stage in chosen for command in commands]
@@ -148,6 +148,7 @@ OUT_OF_TIME = "CommandRefused:turn_timeout "
 REMOVED = "CommandRefused:removed"
 ABORTED = "PlayerStats PlayerStats GameWon StateChanged"
 Do = m.HostAction
+On = RefereeEvent
 
 
 def host(do: m.HostAction, **arguments: Any) -> m.HostCommand:
@@ -155,7 +156,7 @@ def host(do: m.HostAction, **arguments: Any) -> m.HostCommand:
     return m.HostCommand("desk", do, **arguments)
 
 
-def paused(stage: type[TableState]) -> Callable[[], Referee]:
+def paused(stage: type[RefereeState]) -> Callable[[], Referee]:
     """Return what makes a table in a state that a host has paused."""
 
     def make() -> Referee:
@@ -173,194 +174,183 @@ def refused(code: str) -> str:
 
 
 CASES = [
-    *same(Event.NEW, m.Participate("z", b"z"), announced=refused("wrong_state"), where=NOT_LOBBY),
-    Case(Lobby, Event.NEW, m.Participate("z", b"z"), "PlayersListed", Lobby, lambda: lobby(most_players=3)),
-    Case(Lobby, Event.NEW, m.Participate("z", b""), refused("table_full"), Lobby, lambda: lobby(most_players=2)),
-    Case(Lobby, Event.NEW, m.Participate("z", b""), refused("not_invited"), Lobby, lambda: lobby(teams=("a", "b"))),
-    Case(Lobby, Event.NEW, m.Participate("b", b"b"), refused("removed"), Lobby, lambda: removed_b()),
-    *same(Event.BACK, m.Participate("a", b"a"), m.Participate("b", b"b"), announced="Recap"),
-    *same(Event.TAKEN, m.Participate("a", b"z"), m.Participate("A", b"a"), announced=refused("name_taken")),
+    *same(On.NEW, m.Participate("z", b"z"), announced=refused("wrong_state"), where=NOT_LOBBY),
+    Case(Lobby, On.NEW, m.Participate("z", b"z"), "PlayersListed", Lobby, lambda: lobby(most_players=3)),
+    Case(Lobby, On.NEW, m.Participate("z", b""), refused("table_full"), Lobby, lambda: lobby(most_players=2)),
+    Case(Lobby, On.NEW, m.Participate("z", b""), refused("not_invited"), Lobby, lambda: lobby(teams=("a", "b"))),
+    Case(Lobby, On.NEW, m.Participate("b", b"b"), refused("removed"), Lobby, lambda: removed_b()),
+    *same(On.BACK, m.Participate("a", b"a"), m.Participate("b", b"b"), announced="Recap"),
+    *same(On.TAKEN, m.Participate("a", b"z"), m.Participate("A", b"a"), announced=refused("name_taken")),
     #
-    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), announced=refused("wrong_state"), where=NOT_LOBBY),
-    *same(Event.LEAVE, m.Leave("a"), m.Leave("b", 1), announced="PlayerLeft PlayersListed", where="lobby"),
-    *same(Event.LEAVE, m.Leave("a", 2), m.Leave("a", 0), announced=refused("stale_context"), where="lobby"),
-    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), announced="PlayerLeft PlayersListed", where="lobby"),
-    *same(Event.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), announced="", where=NOT_LOBBY),
-    Case(Turn, Event.STRUCK_OFF, m.StruckOff("a"), "", Turn, lambda: turn(bank_ms=9_000)),
+    *same(On.LEAVE, m.Leave("a"), m.Leave("b", 1), announced=refused("wrong_state"), where=NOT_LOBBY),
+    *same(On.LEAVE, m.Leave("a"), m.Leave("b", 1), announced="PlayerLeft PlayersListed", where="lobby"),
+    *same(On.LEAVE, m.Leave("a", 2), m.Leave("a", 0), announced=refused("stale_context"), where="lobby"),
+    *same(On.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), announced="PlayerLeft PlayersListed", where="lobby"),
+    *same(On.STRUCK_OFF, m.StruckOff("a"), m.StruckOff("b"), announced="", where=NOT_LOBBY),
+    Case(Turn, On.STRUCK_OFF, m.StruckOff("a"), "", Turn, lambda: turn(bank_ms=9_000)),
     #
-    *same(Event.PLACE, DOT, place("a", "dot", 4), announced="PlacementRefused:wrong_state", where=NOT_LOBBY),
-    Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby),
-    Case(Lobby, Event.PLACE, DOT, "PlacementJudged", Lobby, lambda: lobby(players=3)),
-    Case(Lobby, Event.PLACE, DOT, "PlacementJudged StateChanged TurnBegan", Turn, lambda: lobby(players=2)),
-    Case(Lobby, Event.PLACE, place("a", "dot", 4), "PlacementRefused:fleet_final", Lobby),
-    Case(Lobby, Event.PLACE, place("b", "long", 1), "PlacementRefused:rate_limited", Lobby, lambda: placed_often()),
-    Case(Lobby, Event.PLACE, place("b", "dot", 5), "PlacementJudged PlacementRefused:off_grid", Lobby),
-    Case(Lobby, Event.PLACE, place("b", "dot", 2), "PlacementJudged PlacementRefused:overlap", Lobby),
+    *same(On.PLACE, DOT, place("a", "dot", 4), announced="PlacementRefused:wrong_state", where=NOT_LOBBY),
+    Case(Lobby, On.PLACE, DOT, "PlacementJudged", Lobby),
+    Case(Lobby, On.PLACE, DOT, "PlacementJudged", Lobby, lambda: lobby(players=3)),
+    Case(Lobby, On.PLACE, DOT, "PlacementJudged StateChanged TurnBegan", Turn, lambda: lobby(players=2)),
+    Case(Lobby, On.PLACE, place("a", "dot", 4), "PlacementRefused:fleet_final", Lobby),
+    Case(Lobby, On.PLACE, place("b", "long", 1), "PlacementRefused:rate_limited", Lobby, lambda: placed_often()),
+    Case(Lobby, On.PLACE, place("b", "dot", 5), "PlacementJudged PlacementRefused:off_grid", Lobby),
+    Case(Lobby, On.PLACE, place("b", "dot", 2), "PlacementJudged PlacementRefused:overlap", Lobby),
     Case(
         Lobby,
-        Event.PLACE,
+        On.PLACE,
         place("b", "dot", 3),
         "PlacementJudged PlacementRefused:too_close",
         Lobby,
         lambda: lobby(replace(SMALL, spacing=Spacing.APART)),
     ),
     #
-    *same(Event.FIRE, MISS, m.Fire("b", "a", 1, 1), announced=refused("wrong_state"), where="lobby"),
-    Case(Turn, Event.FIRE, MISS, "ShotLanded", Turn),
-    Case(Turn, Event.FIRE, MISS, f"ShotLanded {NEXT}", Turn, last_shot),
-    Case(Turn, Event.FIRE, MISS, "ShotLanded SalvoResolved", Pause, lambda: last_shot(pace_ms=800)),
-    Case(Turn, Event.FIRE, m.Fire("a", "b", 4, 1), f"ShotLanded {END}", Over, last_ship),
-    Case(Turn, Event.FIRE, m.Fire("b", "a", 1, 1), refused("not_your_turn"), Turn),
-    Case(Turn, Event.FIRE, m.Fire("b", "a", 1, 1), refused("too_many_shots"), Turn, last_ship),
-    Case(Turn, Event.FIRE, m.Fire("a", "z", 1, 1), refused("unknown_target"), Turn),
-    Case(Turn, Event.FIRE, m.Fire("a", "b", 5, 1), refused("off_grid"), Turn),
-    Case(Turn, Event.FIRE, m.Fire("a", "a", 1, 1), refused("own_board"), Turn, lambda: turn(NARROW)),
-    Case(Turn, Event.FIRE, m.Fire("a", "a", 1, 1), "ShotLanded", Turn),
-    Case(Turn, Event.FIRE, STRAY, refused("shot_before"), Turn, lambda: last_shot(NARROW)),
-    Case(Turn, Event.FIRE, replace(MISS, context=m.ShotContext(1, 1, 2, "b")), refused("stale_context"), Turn),
-    Case(Turn, Event.FIRE, replace(MISS, context=m.ShotContext(1, 1, 1, "b")), "ShotLanded", Turn),
-    Case(Pause, Event.FIRE, m.Fire("a", "b", 1, 1), refused("too_many_shots"), Pause),
-    Case(Pause, Event.FIRE, m.Fire("b", "a", 1, 1), refused("not_your_turn"), Pause),
-    Case(Over, Event.FIRE, m.Fire("a", "b", 1, 1), "", Over),
-    Case(Over, Event.FIRE, m.Fire("b", "a", 1, 1), refused("wrong_state"), Over),
+    *same(On.FIRE, MISS, m.Fire("b", "a", 1, 1), announced=refused("wrong_state"), where="lobby"),
+    Case(Turn, On.FIRE, MISS, "ShotLanded", Turn),
+    Case(Turn, On.FIRE, MISS, f"ShotLanded {NEXT}", Turn, last_shot),
+    Case(Turn, On.FIRE, MISS, "ShotLanded SalvoResolved", Pause, lambda: last_shot(pace_ms=800)),
+    Case(Turn, On.FIRE, m.Fire("a", "b", 4, 1), f"ShotLanded {END}", Over, last_ship),
+    Case(Turn, On.FIRE, m.Fire("b", "a", 1, 1), refused("not_your_turn"), Turn),
+    Case(Turn, On.FIRE, m.Fire("b", "a", 1, 1), refused("too_many_shots"), Turn, last_ship),
+    Case(Turn, On.FIRE, m.Fire("a", "z", 1, 1), refused("unknown_target"), Turn),
+    Case(Turn, On.FIRE, m.Fire("a", "b", 5, 1), refused("off_grid"), Turn),
+    Case(Turn, On.FIRE, m.Fire("a", "a", 1, 1), refused("own_board"), Turn, lambda: turn(NARROW)),
+    Case(Turn, On.FIRE, m.Fire("a", "a", 1, 1), "ShotLanded", Turn),
+    Case(Turn, On.FIRE, STRAY, refused("shot_before"), Turn, lambda: last_shot(NARROW)),
+    Case(Turn, On.FIRE, replace(MISS, context=m.ShotContext(1, 1, 2, "b")), refused("stale_context"), Turn),
+    Case(Turn, On.FIRE, replace(MISS, context=m.ShotContext(1, 1, 1, "b")), "ShotLanded", Turn),
+    Case(Pause, On.FIRE, m.Fire("a", "b", 1, 1), refused("too_many_shots"), Pause),
+    Case(Pause, On.FIRE, m.Fire("b", "a", 1, 1), refused("not_your_turn"), Pause),
+    Case(Over, On.FIRE, m.Fire("a", "b", 1, 1), "", Over),
+    Case(Over, On.FIRE, m.Fire("b", "a", 1, 1), refused("wrong_state"), Over),
     #
-    *same(Event.SKIP, SKIP, m.Skip("b"), announced=refused("wrong_state"), where="lobby over"),
-    *same(Event.SKIP, SKIP, m.Skip("b"), announced=refused("not_your_turn"), where="pause"),
-    Case(Turn, Event.SKIP, SKIP, NEXT, Turn, lambda: turn(SKIPPING)),
-    Case(Turn, Event.SKIP, SKIP, NEXT, Turn),
-    Case(Turn, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Turn),
-    Case(Turn, Event.SKIP, SKIP, "SalvoResolved", Pause, lambda: turn(SKIPPING, pace_ms=1)),
-    Case(Turn, Event.SKIP, SKIP, END, Over, lambda: turn(SKIPPING, empty_turns=1)),
-    Case(Turn, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Turn, lambda: turn(SKIPPING)),
-    Case(Turn, Event.SKIP, m.Skip("a", m.TurnContext(1, 1)), NEXT, Turn, lambda: turn(SKIPPING)),
-    Case(Turn, Event.SKIP, m.Skip("a", m.TurnContext(1, 2)), refused("stale_context"), Turn, lambda: turn(SKIPPING)),
-    Case(Turn, Event.SKIP, m.Skip("a", m.TurnContext(2, 1)), refused("stale_context"), Turn, lambda: turn(SKIPPING)),
-    Case(Pause, Event.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
-    Case(Pause, Event.SKIP, m.Skip("b"), refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
+    *same(On.SKIP, SKIP, m.Skip("b"), announced=refused("wrong_state"), where="lobby over"),
+    *same(On.SKIP, SKIP, m.Skip("b"), announced=refused("not_your_turn"), where="pause"),
+    Case(Turn, On.SKIP, SKIP, NEXT, Turn, lambda: turn(SKIPPING)),
+    Case(Turn, On.SKIP, SKIP, NEXT, Turn),
+    Case(Turn, On.SKIP, m.Skip("b"), refused("not_your_turn"), Turn),
+    Case(Turn, On.SKIP, SKIP, "SalvoResolved", Pause, lambda: turn(SKIPPING, pace_ms=1)),
+    Case(Turn, On.SKIP, SKIP, END, Over, lambda: turn(SKIPPING, empty_turns=1)),
+    Case(Turn, On.SKIP, m.Skip("b"), refused("not_your_turn"), Turn, lambda: turn(SKIPPING)),
+    Case(Turn, On.SKIP, m.Skip("a", m.TurnContext(1, 1)), NEXT, Turn, lambda: turn(SKIPPING)),
+    Case(Turn, On.SKIP, m.Skip("a", m.TurnContext(1, 2)), refused("stale_context"), Turn, lambda: turn(SKIPPING)),
+    Case(Turn, On.SKIP, m.Skip("a", m.TurnContext(2, 1)), refused("stale_context"), Turn, lambda: turn(SKIPPING)),
+    Case(Pause, On.SKIP, SKIP, refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
+    Case(Pause, On.SKIP, m.Skip("b"), refused("not_your_turn"), Pause, lambda: pause(SKIPPING)),
     #
-    *same(Event.REPEATED, AGAIN, announced=refused("wrong_state"), where="lobby"),
-    Case(Turn, Event.REPEATED, AGAIN, "", Turn, last_shot),
-    Case(Turn, Event.REPEATED, m.Skip("a", m.TurnContext(1, 1)), "", Turn, lambda: after_a_skip()),
-    Case(Pause, Event.REPEATED, AGAIN, "", Pause),
-    Case(Over, Event.REPEATED, m.Fire("a", "b", 4, 1, m.ShotContext(1, 3, 1, "b")), "", Over),
+    *same(On.REPEATED, AGAIN, announced=refused("wrong_state"), where="lobby"),
+    Case(Turn, On.REPEATED, AGAIN, "", Turn, last_shot),
+    Case(Turn, On.REPEATED, m.Skip("a", m.TurnContext(1, 1)), "", Turn, lambda: after_a_skip()),
+    Case(Pause, On.REPEATED, AGAIN, "", Pause),
+    Case(Over, On.REPEATED, m.Fire("a", "b", 4, 1, m.ShotContext(1, 3, 1, "b")), "", Over),
     #
-    *same(Event.UNREADABLE, *UNREADABLE, announced=refused("not_json")),
-    *same(Event.UNREADABLE, m.Unreadable("a", "dot", "too_deep", "?"), announced="PlacementRefused:too_deep"),
-    *same(Event.UNLISTED, *UNLISTED, announced=""),
-    *(Case(Turn, Event.UNLISTED, command, "", Turn, lambda: turn(bank_ms=9_000)) for command in UNLISTED),
+    *same(On.UNREADABLE, *UNREADABLE, announced=refused("not_json")),
+    *same(On.UNREADABLE, m.Unreadable("a", "dot", "too_deep", "?"), announced="PlacementRefused:too_deep"),
+    *same(On.UNLISTED, *UNLISTED, announced=""),
+    *(Case(Turn, On.UNLISTED, command, "", Turn, lambda: turn(bank_ms=9_000)) for command in UNLISTED),
     #
-    Case(
-        Lobby, Event.DEADLINE, TIME, "CommandRefused:placement_timeout PlayerLeft PlayersListed", Lobby, at=NOW + 60_000
-    ),
-    Case(Lobby, Event.DEADLINE, TIME, "StateChanged TurnBegan", Turn, lambda: lobby(complete="ab"), NOW + 60_000),
-    Case(Turn, Event.DEADLINE, TIME, OUT_OF_TIME + NEXT, Turn, at=NOW + 30_000),
-    Case(Turn, Event.DEADLINE, TIME, OUT_OF_TIME + "SalvoResolved", Pause, lambda: turn(pace_ms=1), NOW + 30_000),
-    Case(Turn, Event.DEADLINE, TIME, OUT_OF_TIME + END, Over, lambda: turn(empty_turns=1), NOW + 30_000),
-    Case(Turn, Event.DEADLINE, TIME, "CommandRefused:bank_empty " + NEXT, Turn, lambda: with_bank(), NOW + 9_000),
-    Case(Pause, Event.DEADLINE, TIME, "TurnBegan", Turn, at=NOW + 800),
-    Case(Over, Event.DEADLINE, TIME, "TableReset TableOpened StateChanged", Lobby, at=NOW + 300_000),
+    Case(Lobby, On.DEADLINE, TIME, "CommandRefused:placement_timeout PlayerLeft PlayersListed", Lobby, at=NOW + 60_000),
+    Case(Lobby, On.DEADLINE, TIME, "StateChanged TurnBegan", Turn, lambda: lobby(complete="ab"), NOW + 60_000),
+    Case(Turn, On.DEADLINE, TIME, OUT_OF_TIME + NEXT, Turn, at=NOW + 30_000),
+    Case(Turn, On.DEADLINE, TIME, OUT_OF_TIME + "SalvoResolved", Pause, lambda: turn(pace_ms=1), NOW + 30_000),
+    Case(Turn, On.DEADLINE, TIME, OUT_OF_TIME + END, Over, lambda: turn(empty_turns=1), NOW + 30_000),
+    Case(Turn, On.DEADLINE, TIME, "CommandRefused:bank_empty " + NEXT, Turn, lambda: with_bank(), NOW + 9_000),
+    Case(Pause, On.DEADLINE, TIME, "TurnBegan", Turn, at=NOW + 800),
+    Case(Over, On.DEADLINE, TIME, "TableReset TableOpened StateChanged", Lobby, at=NOW + 300_000),
     #
-    *same(Event.RESUMED, m.Resumed(), announced="", where="lobby pause over"),
-    *same(Event.RESUMED, m.Resumed(), announced="TurnResumed", where="turn"),
-    *same(Event.DELIVERED, m.TurnDelivered(1), announced="", where="lobby over"),
-    *same(Event.DELIVERED, m.TurnDelivered(1), m.TurnDelivered(2), announced="", where="pause"),
-    Case(Turn, Event.DELIVERED, m.TurnDelivered(1), "", Turn, lambda: turn(bank_ms=9_000)),
+    *same(On.RESUMED, m.Resumed(), announced="", where="lobby pause over"),
+    *same(On.RESUMED, m.Resumed(), announced="TurnResumed", where="turn"),
+    *same(On.DELIVERED, m.TurnDelivered(1), announced="", where="lobby over"),
+    *same(On.DELIVERED, m.TurnDelivered(1), m.TurnDelivered(2), announced="", where="pause"),
+    Case(Turn, On.DELIVERED, m.TurnDelivered(1), "", Turn, lambda: turn(bank_ms=9_000)),
     #
     *(
         each
         for event, do in (
-            (Event.HOST_START, Do.START),
-            (Event.HOST_SKIP, Do.SKIP),
-            (Event.HOST_PAUSE, Do.PAUSE),
-            (Event.HOST_RESUME, Do.RESUME),
-            (Event.HOST_EXTEND, Do.EXTEND),
-            (Event.HOST_ABORT, Do.ABORT),
-            (Event.HOST_REMOVE, Do.REMOVE),
-            (Event.HOST_NEXT, Do.NEXT),
-            (Event.HOST_SPEAK, Do.ANNOUNCE),
-            (Event.HOST_SPEAK, Do.SET),
-            (Event.HOST_ANNUL, Do.ANNUL),
+            (On.HOST_START, Do.START),
+            (On.HOST_SKIP, Do.SKIP),
+            (On.HOST_PAUSE, Do.PAUSE),
+            (On.HOST_RESUME, Do.RESUME),
+            (On.HOST_EXTEND, Do.EXTEND),
+            (On.HOST_ABORT, Do.ABORT),
+            (On.HOST_REMOVE, Do.REMOVE),
+            (On.HOST_NEXT, Do.NEXT),
+            (On.HOST_SPEAK, Do.ANNOUNCE),
+            (On.HOST_SPEAK, Do.SET),
+            (On.HOST_ANNUL, Do.ANNUL),
         )
         for each in same(event, host(do, context=2), announced=refused("stale_context"))
     ),
-    *same(Event.HOST_START, host(Do.START), announced=refused("wrong_state"), where=NOT_LOBBY),
-    Case(Lobby, Event.HOST_START, host(Do.START), refused("too_few_fleets"), Lobby),
-    Case(
-        Lobby, Event.HOST_START, host(Do.START), "HostActed StateChanged TurnBegan", Turn, lambda: lobby(complete="ab")
-    ),
-    *same(Event.HOST_SKIP, host(Do.SKIP), announced=refused("wrong_state"), where="lobby over"),
-    Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{NEXT}", Turn),
-    Case(Pause, Event.HOST_SKIP, host(Do.SKIP), "HostActed", Pause),
-    Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}SalvoResolved", Pause, lambda: skipped(), NOW + 800),
-    Case(Pause, Event.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}{END}", Over, lambda: skipped(empty_turns=1), NOW + 800),
+    *same(On.HOST_START, host(Do.START), announced=refused("wrong_state"), where=NOT_LOBBY),
+    Case(Lobby, On.HOST_START, host(Do.START), refused("too_few_fleets"), Lobby),
+    Case(Lobby, On.HOST_START, host(Do.START), "HostActed StateChanged TurnBegan", Turn, lambda: lobby(complete="ab")),
+    *same(On.HOST_SKIP, host(Do.SKIP), announced=refused("wrong_state"), where="lobby over"),
+    Case(Turn, On.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{NEXT}", Turn),
+    Case(Pause, On.HOST_SKIP, host(Do.SKIP), "HostActed", Pause),
+    Case(Pause, On.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}SalvoResolved", Pause, lambda: skipped(), NOW + 800),
+    Case(Pause, On.DEADLINE, TIME, f"TurnBegan {OUT_OF_TIME}{END}", Over, lambda: skipped(empty_turns=1), NOW + 800),
     Case(
         Pause,
-        Event.HOST_RESUME,
+        On.HOST_RESUME,
         host(Do.RESUME),
         f"HostActed TurnBegan {OUT_OF_TIME}{END}",
         Over,
         lambda: finished_in_pause(Do.SKIP, empty_turns=1),
     ),
-    Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}SalvoResolved", Pause, lambda: turn(pace_ms=1)),
-    Case(Turn, Event.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{END}", Over, lambda: turn(empty_turns=1)),
-    *same(Event.HOST_PAUSE, host(Do.PAUSE), announced="HostActed"),
+    Case(Turn, On.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}SalvoResolved", Pause, lambda: turn(pace_ms=1)),
+    Case(Turn, On.HOST_SKIP, host(Do.SKIP), f"HostActed {OUT_OF_TIME}{END}", Over, lambda: turn(empty_turns=1)),
+    *same(On.HOST_PAUSE, host(Do.PAUSE), announced="HostActed"),
+    *(Case(stage, On.HOST_PAUSE, host(Do.PAUSE), refused("clock_stopped"), stage, paused(stage)) for stage in STATES),
+    *same(On.HOST_RESUME, host(Do.RESUME), announced=refused("not_paused")),
+    Case(Lobby, On.HOST_RESUME, host(Do.RESUME), "HostActed", Lobby, paused(Lobby)),
+    Case(Lobby, On.HOST_RESUME, host(Do.RESUME), "HostActed StateChanged TurnBegan", Turn, lambda: complete_in_pause()),
+    Case(Turn, On.HOST_RESUME, host(Do.RESUME), "HostActed TurnResumed", Turn, paused(Turn)),
+    Case(Pause, On.HOST_RESUME, host(Do.RESUME), "HostActed", Pause, paused(Pause)),
+    Case(Pause, On.HOST_RESUME, host(Do.RESUME), "HostActed TurnBegan", Turn, lambda: finished_in_pause()),
+    Case(Over, On.HOST_RESUME, host(Do.RESUME), "HostActed", Over, paused(Over)),
+    *same(On.HOST_EXTEND, host(Do.EXTEND, seconds=60), announced="HostActed", where="lobby pause over"),
+    *same(On.HOST_EXTEND, host(Do.EXTEND, seconds=60), announced="HostActed TurnResumed", where="turn"),
     *(
-        Case(stage, Event.HOST_PAUSE, host(Do.PAUSE), refused("clock_stopped"), stage, paused(stage))
+        Case(stage, On.HOST_EXTEND, host(Do.EXTEND, seconds=1), refused("clock_stopped"), stage, paused(stage))
         for stage in STATES
     ),
-    *same(Event.HOST_RESUME, host(Do.RESUME), announced=refused("not_paused")),
-    Case(Lobby, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Lobby, paused(Lobby)),
-    Case(
-        Lobby, Event.HOST_RESUME, host(Do.RESUME), "HostActed StateChanged TurnBegan", Turn, lambda: complete_in_pause()
-    ),
-    Case(Turn, Event.HOST_RESUME, host(Do.RESUME), "HostActed TurnResumed", Turn, paused(Turn)),
-    Case(Pause, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Pause, paused(Pause)),
-    Case(Pause, Event.HOST_RESUME, host(Do.RESUME), "HostActed TurnBegan", Turn, lambda: finished_in_pause()),
-    Case(Over, Event.HOST_RESUME, host(Do.RESUME), "HostActed", Over, paused(Over)),
-    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), announced="HostActed", where="lobby pause over"),
-    *same(Event.HOST_EXTEND, host(Do.EXTEND, seconds=60), announced="HostActed TurnResumed", where="turn"),
+    *same(On.HOST_ABORT, host(Do.ABORT), announced=refused("wrong_state"), where="lobby over"),
     *(
-        Case(stage, Event.HOST_EXTEND, host(Do.EXTEND, seconds=1), refused("clock_stopped"), stage, paused(stage))
-        for stage in STATES
-    ),
-    *same(Event.HOST_ABORT, host(Do.ABORT), announced=refused("wrong_state"), where="lobby over"),
-    *(
-        Case(stage, Event.HOST_ABORT, host(Do.ABORT), f"HostActed {ABORTED}", Over, given)
+        Case(stage, On.HOST_ABORT, host(Do.ABORT), f"HostActed {ABORTED}", Over, given)
         for stage in (Turn, Pause)
         for given in (None, paused(stage))
     ),
-    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="b"), announced=refused("wrong_state"), where="over"),
-    *same(Event.HOST_REMOVE, host(Do.REMOVE, team="z"), announced=refused("unknown_target"), where="lobby turn pause"),
-    Case(Lobby, Event.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED} PlayerLeft PlayersListed", Lobby),
-    Case(Turn, Event.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED}", Turn),
-    Case(Turn, Event.HOST_REMOVE, host(Do.REMOVE, team="a"), f"HostActed {REMOVED} {END}", Over),
-    Case(
-        Turn, Event.HOST_REMOVE, host(Do.REMOVE, team="a"), f"HostActed {REMOVED} {NEXT}", Turn, lambda: turn_of_three()
-    ),
+    *same(On.HOST_REMOVE, host(Do.REMOVE, team="b"), announced=refused("wrong_state"), where="over"),
+    *same(On.HOST_REMOVE, host(Do.REMOVE, team="z"), announced=refused("unknown_target"), where="lobby turn pause"),
+    Case(Lobby, On.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED} PlayerLeft PlayersListed", Lobby),
+    Case(Turn, On.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED}", Turn),
+    Case(Turn, On.HOST_REMOVE, host(Do.REMOVE, team="a"), f"HostActed {REMOVED} {END}", Over),
+    Case(Turn, On.HOST_REMOVE, host(Do.REMOVE, team="a"), f"HostActed {REMOVED} {NEXT}", Turn, lambda: turn_of_three()),
     Case(
         Turn,
-        Event.HOST_REMOVE,
+        On.HOST_REMOVE,
         host(Do.REMOVE, team="a"),
         f"HostActed {REMOVED} SalvoResolved",
         Pause,
         lambda: turn_of_three(pace_ms=1),
     ),
-    Case(Pause, Event.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED}", Pause),
-    *same(Event.HOST_NEXT, host(Do.NEXT), announced=refused("wrong_state"), where="turn pause"),
+    Case(Pause, On.HOST_REMOVE, host(Do.REMOVE, team="b"), f"HostActed {REMOVED}", Pause),
+    *same(On.HOST_NEXT, host(Do.NEXT), announced=refused("wrong_state"), where="turn pause"),
     *(
-        Case(stage, Event.HOST_NEXT, host(Do.NEXT), "HostActed TableReset TableOpened StateChanged", Lobby, given)
+        Case(stage, On.HOST_NEXT, host(Do.NEXT), "HostActed TableReset TableOpened StateChanged", Lobby, given)
         for stage in (Lobby, Over)
         for given in (None, paused(stage))
     ),
     *same(
-        Event.HOST_SPEAK,
+        On.HOST_SPEAK,
         host(Do.ANNOUNCE, text="Lunch"),
         host(Do.SET, settings=m.NextGame(turn_seconds=5)),
         announced="HostActed",
     ),
-    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), announced="HostActed", where="lobby turn pause"),
-    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=1), announced=refused("stale_context"), where="lobby turn pause"),
-    *same(Event.HOST_ANNUL, host(Do.ANNUL, game=0), announced=refused("wrong_state"), where="over"),
+    *same(On.HOST_ANNUL, host(Do.ANNUL, game=0), announced="HostActed", where="lobby turn pause"),
+    *same(On.HOST_ANNUL, host(Do.ANNUL, game=1), announced=refused("stale_context"), where="lobby turn pause"),
+    *same(On.HOST_ANNUL, host(Do.ANNUL, game=0), announced=refused("wrong_state"), where="over"),
 ]
 
 
@@ -441,7 +431,7 @@ def written(announced: list[m.Announcement]) -> str:
 
 
 #: What a host does that leaves the game as it is.
-TIMES_AND_WORDS = (Event.HOST_EXTEND, Event.HOST_PAUSE, Event.HOST_RESUME, Event.HOST_ANNUL, Event.HOST_SPEAK)
+TIMES_AND_WORDS = (On.HOST_EXTEND, On.HOST_PAUSE, On.HOST_RESUME, On.HOST_ANNUL, On.HOST_SPEAK)
 
 
 @pytest.mark.parametrize(
@@ -453,15 +443,15 @@ def test_the_referee_answers_each_input_in_each_state_as_listed(case: Case) -> N
     assert type(referee.stage) is case.then
     row = TABLE[case.stage][case.event]
     if any(isinstance(each, m.HostActed) for each in announced):
-        assert changed or case.event in TIMES_AND_WORDS or (case.stage, case.event) == (Pause, Event.HOST_SKIP)
-    elif ("Refused" in case.announced and case.event is not Event.DEADLINE) or row.answer is not Answer.ACCEPTED:
+        assert changed or case.event in TIMES_AND_WORDS or (case.stage, case.event) == (Pause, On.HOST_SKIP)
+    elif ("Refused" in case.announced and case.event is not On.DEADLINE) or row.decision is not Decision.ACCEPTED:
         assert not changed
     else:
         assert changed
 
 
 def test_the_referee_handles_every_input_in_every_state_as_its_table_specifies() -> None:
-    for stage, event in product(STATES, Event):
+    for stage, event in product(STATES, RefereeEvent):
         cases = [case for case in CASES if (case.stage, case.event) == (stage, event)]
         assert cases, (stage, event)
         row = TABLE[stage][event]
@@ -472,19 +462,19 @@ def test_the_referee_handles_every_input_in_every_state_as_its_table_specifies()
             acted = any(isinstance(each, m.HostActed) for each in announced)
             if acted or not isinstance(case.command, m.HostCommand):
                 targets.add(type(referee.stage))
-            if event is Event.UNREADABLE:
-                answers.add(Answer.OWN_CODE)
+            if event is On.UNREADABLE:
+                answers.add(Decision.OWN_CODE)
                 assert shown == {case.command.code}, case  # type: ignore[union-attr]
                 continue
             if acted:
-                answers.add(Answer.ACCEPTED)
+                answers.add(Decision.ACCEPTED)
                 continue
             codes |= shown
             if any(isinstance(each, m.Recap) for each in announced):
-                answers.add(Answer.RECAP)
-            elif event is Event.DEADLINE or not shown:
-                answers.add(Answer.ACCEPTED if changed else Answer.IGNORED)
-        assert (answers or {Answer.REFUSED}) == {row.answer}, (stage, event)
+                answers.add(Decision.RECAP)
+            elif event is On.DEADLINE or not shown:
+                answers.add(Decision.ACCEPTED if changed else Decision.IGNORED)
+        assert (answers or {Decision.REFUSED}) == {row.decision}, (stage, event)
         assert codes == set(row.codes), (stage, event)
         assert (targets or {stage}) == ({target.state for target in row.targets} or {stage}), (stage, event)
 
@@ -506,7 +496,7 @@ def due(referee: Referee) -> int:
 
 
 @pytest.mark.parametrize("stage", STATES)
-def test_a_deadline_takes_effect_at_its_millisecond_and_not_before(stage: type[TableState]) -> None:
+def test_a_deadline_takes_effect_at_its_millisecond_and_not_before(stage: type[RefereeState]) -> None:
     referee = STARTS[stage]()
     end = due(referee)
     before = board_state(referee)
@@ -516,7 +506,7 @@ def test_a_deadline_takes_effect_at_its_millisecond_and_not_before(stage: type[T
 
 
 @pytest.mark.parametrize("stage", STATES)
-def test_an_outage_that_outlasts_the_deadline_ends_no_state(stage: type[TableState]) -> None:
+def test_an_outage_that_outlasts_the_deadline_ends_no_state(stage: type[RefereeState]) -> None:
     referee = STARTS[stage]()
     end = due(referee)
     referee.receive(m.Resumed(), end + 5_000)
@@ -527,7 +517,7 @@ def test_an_outage_that_outlasts_the_deadline_ends_no_state(stage: type[TableSta
 
 @pytest.mark.parametrize(("stage", "then"), [(Lobby, Lobby), (Turn, Turn), (Pause, Turn), (Over, Lobby)])
 def test_an_input_after_a_deadline_comes_into_the_state_after_it(
-    stage: type[TableState], then: type[TableState]
+    stage: type[RefereeState], then: type[RefereeState]
 ) -> None:
     referee = STARTS[stage]()
     *late, last = referee.receive(m.Unreadable("a", "", "not_json", "?"), due(referee))
@@ -537,7 +527,7 @@ def test_an_input_after_a_deadline_comes_into_the_state_after_it(
 
 
 def is_repetition(referee: Referee, command: m.Fire | m.Skip) -> bool:
-    return event_of(command, referee.stage) is Event.REPEATED
+    return event_of(command, referee.stage) is On.REPEATED
 
 
 def test_a_void_last_shot_counts_as_a_repeat_once_received() -> None:

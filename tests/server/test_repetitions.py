@@ -16,7 +16,7 @@ from salvo.messages import Limits
 from salvo.rules import SALVO, SMACKDOWN, RuleBook
 from salvo.wire import topics
 from salvo_game.referee import Referee
-from salvo_game.transitions import Event, event_of
+from salvo_game.transitions import RefereeEvent, event_of
 
 
 def signed(stage: Stage, numbers: Iterable[int], *, turn: int = 1, x: int = 0) -> list[tuple[str, bytes]]:
@@ -40,7 +40,7 @@ def stage() -> Stage:
 
 
 def is_repetition(referee: Referee, command: m.Fire | m.Skip) -> bool:
-    return event_of(command, referee.stage) is Event.REPEATED
+    return event_of(command, referee.stage) is RefereeEvent.REPEATED
 
 
 # --- shots --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from salvo.codec.commands import HOST_ARGUMENTS
 from salvo.messages import HostAction, Phase, State
 from salvo.table_state import TableState
 from salvo_display.replay_text import in_words
-from salvo_game.transitions import STATES, TABLE, Answer, event_of_host
+from salvo_game.transitions import STATES, TABLE, Decision, event_of_host
 
 #: What the buttons of a table say, in the order of the command line.
 _LABELS: Final = {
@@ -66,7 +66,7 @@ def _is_ready(do: HostAction, table: TableState) -> bool:
     if do is HostAction.REMOVE and not _standing(table):
         return False
     event = event_of_host(do)
-    return any(TABLE[each][event].answer is Answer.ACCEPTED for each in STATES if each.state is table.state)
+    return any(TABLE[each][event].decision is Decision.ACCEPTED for each in STATES if each.state is table.state)
 
 
 def _standing(table: TableState) -> list[str]:
