@@ -25,6 +25,7 @@ from salvo.codec.commands import ParticipationRequest, ResendRequest
 from salvo.codec.recap_writer import write_recap
 from salvo.join.client import Contestant
 from salvo.join.events import Event
+from salvo.join.seated_team import SeatedTeam
 from salvo.join.session import Session
 from salvo.messages import State
 from salvo.rules import SALVO, RuleBook, generator
@@ -111,7 +112,7 @@ def sent_in_a_turn(bot: Bot, book: RuleBook = SALVO) -> list[Command]:
     """Return what is sent for a bot that plays in a contest, and has the turn with five shots."""
     sealer = Sealer("secret", bytes(16))
     session = Session("me", "secret", generator(2), sealer=sealer)
-    playing = Contestant(bot, session, Wire(), seed=1, strict=False)
+    playing = Contestant(bot, SeatedTeam(session, Wire()), seed=1, strict=False)
     server = ScriptedServer(session, book)
     for event in server.open_lobby("me", "you"):
         playing.handle(event)

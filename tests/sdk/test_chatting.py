@@ -17,6 +17,7 @@ from salvo.codec.commands import Line
 from salvo.errors import BotError, WireError
 from salvo.join.client import Contestant
 from salvo.join.events import Said
+from salvo.join.seated_team import SeatedTeam
 from salvo.join.session import Session
 from salvo.messages import State
 from salvo.rules import SALVO, Fleet, RuleBook, generator
@@ -86,7 +87,7 @@ class Chatty(RandomBot):
 def contestant(bot: Bot, session: Session, **given: Any) -> tuple[Contestant, Wire]:
     edge = Wire()
     bot.prepare("me", 1)
-    playing = Contestant(bot, session, edge, seed=1, clock=lambda: 0.0, **given)
+    playing = Contestant(bot, SeatedTeam(session, edge, clock=lambda: 0.0), seed=1, **given)
     edge.connect()
     return playing, edge
 

@@ -15,6 +15,7 @@ from salvo import messages as m
 from salvo.codec.announcement_writer import write_announcement
 from salvo.errors import BotError, SalvoError
 from salvo.join.client import Contestant
+from salvo.join.seated_team import SeatedTeam
 from salvo.join.session import Session
 from salvo.join.team import GOODBYE_SECONDS
 from salvo.messages import State
@@ -30,7 +31,7 @@ def test_a_client_repeats_no_message_while_disconnected() -> None:
     now, edge, bot = [0], Wire(), RandomBot()
     bot.prepare("me", 1)
     session = Session("me", "secret", bot.random, sealer=Sealer("secret", bytes(16)))
-    playing = Contestant(bot, session, edge, seed=1, clock=lambda: now[0])
+    playing = Contestant(bot, SeatedTeam(session, edge, clock=lambda: now[0]), seed=1)
     edge.connect()
     status, rules = m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
     for announcement in (status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(("me",))):
@@ -76,7 +77,8 @@ class Going:
         bot = RandomBot()
         bot.prepare("me", 1)
         self.session = Session("me", "secret", bot.random, sealer=Sealer("secret", bytes(16)))
-        self.player = Contestant(bot, self.session, self.wire, seed=1, clock=lambda: self.now)
+        self.team = SeatedTeam(self.session, self.wire, clock=lambda: self.now)
+        self.player = Contestant(bot, self.team, seed=1)
         self.wire.connect()
         status, rules = m.ServerStatus(True, "0", 1, "open"), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
         self.hear(status, rules, m.StateChanged(State.LOBBY), m.PlayersListed(("me", "you")))
@@ -103,7 +105,7 @@ class Going:
             self.wire.give(topic, payload)
 
     def end(self, error: type[BaseException] | BaseException) -> list[str]:
-        with contextlib.suppress(error if isinstance(error, type) else type(error)), self.player.leaving():
+        with contextlib.suppress(error if isinstance(error, type) else type(error)), self.team.leaving():
             raise error
         return self.wire.topics_announced()
 

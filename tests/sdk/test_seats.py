@@ -18,7 +18,7 @@ from salvo.errors import ConnectionLost, ImpostorError
 from salvo.join.client import Contestant
 from salvo.join.fairness.known_servers import KnownServers
 from salvo.join.seat import Seat
-from salvo.join.seated_team import LEAVING_SECONDS, LOST_SECONDS
+from salvo.join.seated_team import LEAVING_SECONDS, LOST_SECONDS, SeatedTeam
 from salvo.join.session import Session
 from salvo.messages import SeatGiven, State
 from salvo.net.inbound import Inbound, TeamLink
@@ -43,12 +43,14 @@ class Stage:
         self.sessions = [self._session(table)]
         self.player = Contestant(
             self.bot,
-            self.sessions[0],
-            self.wire,
+            SeatedTeam(
+                self.sessions[0],
+                self.wire,
+                clock=lambda: self.now,
+                elsewhere=self._elsewhere if follows else None,
+            ),
             seed=1,
             games=None,
-            clock=lambda: self.now,
-            elsewhere=self._elsewhere if follows else None,
         )
         self.wire.connect()
 

@@ -17,6 +17,7 @@ from salvo.bots.sources import load
 from salvo.codec.command_writer import write_host
 from salvo.join.client import Contestant
 from salvo.join.events import Event, GameEnded, Refused
+from salvo.join.seated_team import SeatedTeam
 from salvo.join.session import Session
 from salvo.net.inbound import Inbound
 from salvo.rules import RuleBook
@@ -277,12 +278,10 @@ class Team(Member):
         self.session = Session(self.name, f"secret of {self.name}", bot.random, sealer=sealer)
         self.contestant = Contestant(
             bot,
-            self.session,
-            self.edge,
+            SeatedTeam(self.session, self.edge, clock=lambda: world.now),
             seed=str(world.random("bot").random()),
             games=None,
             listener=self._listen,
-            clock=lambda: world.now,
         )
         self.wake(0.0)
 

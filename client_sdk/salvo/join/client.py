@@ -1,7 +1,7 @@
-"""Play a bot in a contest, game after game: its session on a connection.
+"""A bot answers what its session asks, game after game.
 
-Single-threaded. The connection is kept up for ever; the recap has whatever a lost connection or a killed process
-missed. A bot may print: the log goes to standard error.
+:class:`Contestant` is that; :func:`play` gives it a seat and runs it. Single-threaded. A bot may print: the log goes to
+standard error.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +24,7 @@ from salvo.join import events as e
 from salvo.join.events import Event, GameVerified, LogDoubted
 from salvo.join.seat import Seat
 from salvo.join.seated_team import LAST_WORDS_SECONDS, SeatedTeam
-from salvo.join.session import Session
-from salvo.messages import PlayerStats, SeatGiven, ServerKeys
-from salvo.net.inbound import TeamLink
+from salvo.messages import PlayerStats
 from salvo.rules import Fleet, generator, own_seed
 from salvo.view import Shot, View
 from salvo.wire.seal import fingerprint
@@ -59,10 +56,10 @@ class GameReport:
         return f"game {self.game}: {self.winner or 'no one alone'} wins, {team} is number {self.place}"
 
 
-class Contestant(SeatedTeam):
-    """A team whose bot answers for it.
+class Contestant:
+    """A bot that answers for a team.
 
-    The owner calls :meth:`step` in a loop. Nothing happens in between, and time comes from the given clock.
+    The owner calls :meth:`step` in a loop. Nothing happens in between.
 
     Attributes:
         reports: one for each game that is over, and was not when this team came.
@@ -71,37 +68,23 @@ class Contestant(SeatedTeam):
     def __init__(
         self,
         bot: Bot | Adapter,
-        session: Session,
-        link: TeamLink,
+        team: SeatedTeam,
         *,
         seed: int | str,
         games: int | None = 1,
         strict: bool = True,
         listener: Callable[[Event], None] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        meet: Callable[[ServerKeys | None], None] | None = None,
-        last_words_seconds: float = LAST_WORDS_SECONDS,
-        elsewhere: Callable[[SeatGiven], tuple[Session, TeamLink]] | None = None,
     ) -> None:
-        """Take the connection's ``on_connect``; what is not of a bot: :class:`~salvo.join.seated_team.SeatedTeam`."""
-        super().__init__(
-            session,
-            link,
-            self.handle,
-            clock=clock,
-            meet=meet,
-            elsewhere=elsewhere,
-            last_words_seconds=last_words_seconds,
-        )
+        """Take the team's ``on_event``; the other arguments are those of :func:`play`."""
         self.reports: list[GameReport] = []
+        self._team = team
         self._adapter = Adapter.of(bot)
         self._owns_adapter = self._adapter is not bot
         self._seed = seed
-        self._own_seed = ""
         self._games = games
         self._strict = strict
         self._listener = listener
-        self._settle_by: float | None = None
+        team.on_event = self.handle
 
     @property
     def done(self) -> bool:
@@ -110,23 +93,19 @@ class Contestant(SeatedTeam):
 
     @property
     def settled(self) -> bool:
-        """Whether all games are over and the rest of the last log was heard, or was waited for long enough."""
-        if not self.done:
-            return False
-        if self._settle_by is None:
-            self._settle_by = self._clock() + self._last_words_seconds
-        return self.has_whole_log or self._clock() >= self._settle_by
+        """Whether all games are over, and the log of the last one as well."""
+        return self.done and self._team.has_last_words()
 
     def step(self, longest_seconds: float) -> None:
         """Wait at most this long for the next message, and handle it."""
-        self.receive(longest_seconds)
+        self._team.receive(longest_seconds)
         if self.done:
-            self.ask_for_log()
+            self._team.ask_for_log()
         else:
-            self.follow()
+            self._team.follow()
 
     def close(self) -> None:
-        """Release what the bot needed; the connection belongs to the owner."""
+        """Release what the bot needed; the team belongs to the owner."""
         if self._owns_adapter:
             self._adapter.end()
 
@@ -136,11 +115,11 @@ class Contestant(SeatedTeam):
         """Handle an event: ask the bot, tell it, or log what people should know."""
         if self._listener is not None:
             self._listener(event)
-        session, name = self.session, self.session.name
+        name = self._team.session.name
         match event:
             case e.FleetWanted(game=game):
                 self._prepare(game)
-                session.place(self._fleet(), self._clock())
+                self._team.place(self._fleet(game))
                 log.info("%s: listed for game %d, fleet sent", name, game)
             case e.GameTakenUp(game):
                 self._prepare(game)
@@ -156,7 +135,7 @@ class Contestant(SeatedTeam):
                     self.reports.append(GameReport(game, winner, place, stats, aborted))
                 ended = "aborted by the host" if aborted else f"won by {winner or 'several'}, place {place}"
                 log.info("%s: game %d %s%s", name, game, "was over already: " * missed, ended)
-            case e.Seated() if not self.in_league:  # whose lines name the table
+            case e.Seated() if not self._team.in_league:  # whose lines name the table
                 log.info("%s: %s", name, event)
             case e.LeagueSeen(text):
                 log.info("%s: %s", name, text)
@@ -184,30 +163,32 @@ class Contestant(SeatedTeam):
     # --- the bot --------------------------------------------------------------------------------------------------
 
     def _prepare(self, game: int) -> None:
-        self._own_seed = own_seed(self._seed, self.session.name, game)
-        self._call("prepare", self._adapter.prepare, self.session.name, self._own_seed, game)
-        self.session.reseed(self._adapter.random)
+        name = self._team.session.name
+        self._call("prepare", self._adapter.prepare, name, own_seed(self._seed, name, game), game)
+        self._team.session.reseed(self._adapter.random)
 
-    def _fleet(self) -> Fleet:
-        rules = self.session.rules
+    def _fleet(self, game: int) -> Fleet:
+        session = self._team.session
+        rules = session.rules
         assert rules is not None
         try:
             return self._adapter.fleet(rules)
         except BotError as error:
             self._blame("place_fleet", error, "a drawn fleet is placed instead")
-            return rules.random_fleet(generator(self._own_seed, "fleet"))
+            return rules.random_fleet(generator(own_seed(self._seed, session.name, game), "fleet"))
 
     def _answer(self, view: View) -> None:
         """Ask until the turn's shots are used up or the bot gives up the rest."""
+        session = self._team.session
         while view.shots:
             shots = self._ask(view)
             if not shots:
                 if view.untouched:  # else there is nothing left to shoot at: the shots on their way win the game
-                    log.warning("%s: turn %d: %d shots given up", self.session.name, view.turn, view.shots)
+                    log.warning("%s: turn %d: %d shots given up", session.name, view.turn, view.shots)
                 if view.untouched or view.rules.skipping:
-                    self.session.skip()
+                    session.skip()
                 return
-            self.session.fire(shots)
+            session.fire(shots)
 
     def _ask(self, view: View) -> Sequence[Shot]:
         try:
@@ -224,7 +205,8 @@ class Contestant(SeatedTeam):
 
     def _blame(self, where: str, error: BotError, consequence: str) -> None:
         """Stop with the bot's error in development; in a contest, log it with its consequence."""
-        whose = f"{self.session.name}, {where}; seed {self._seed}, game {self.session.game}"
+        session = self._team.session
+        whose = f"{session.name}, {where}; seed {self._seed}, game {session.game}"
         text = placed(error.text, whose)
         if self._strict:
             raise BotError(error.code, text, error.trace) from error.__cause__
@@ -233,14 +215,14 @@ class Contestant(SeatedTeam):
     def _pass_on(self) -> None:
         """Send the bot's chat lines, if chat is on; an illegal line is the bot's error."""
         for text, to in self._adapter.lines():
-            if self.session.chat:
+            if self._team.session.chat:
                 self._chat(text, to)
 
     def _chat(self, text: str | None, to: str | None) -> None:
         try:
             if text is None or to is None:
                 raise BotError("bad_text", NO_TEXT)
-            self.say(text, to)
+            self._team.say(text, to)
         except SalvoError as error:
             self._blame("say", BotError(error.code, error.text), "the game continues")
 
@@ -326,21 +308,17 @@ def play(
     if secret is None:
         listener = secret_teller(team, seat.secret, listener)
     with contextlib.closing(seat):
-        contestant = Contestant(
-            bot,
+        seated = SeatedTeam(
             seat.session,
             seat.connection,
-            seed=seed,
-            games=games,
-            strict=strict,
-            listener=listener,
             meet=seat.meet,
-            last_words_seconds=LAST_WORDS_SECONDS if proof is None else PROOF_SECONDS,
             elsewhere=seat.elsewhere,
+            last_words_seconds=LAST_WORDS_SECONDS if proof is None else PROOF_SECONDS,
         )
+        contestant = Contestant(bot, seated, seed=seed, games=games, strict=strict, listener=listener)
         with contextlib.closing(contestant):
             try:
-                with contestant.leaving():
+                with seated.leaving():
                     while not contestant.settled and not (stop is not None and stop.is_set()):
                         contestant.step(MAX_WAIT_SECONDS)
                 return contestant.reports

@@ -1,6 +1,6 @@
 """A team's seat at a table: its session, its connection to the broker, and the server's pinned key.
 
-Bots, people and gateways all join this way, and then play through :class:`salvo.join.team.Team`.
+Bots, people and gateways all join this way, and then play through :class:`salvo.join.team.TeamSession`.
 """
 
 from __future__ import annotations

@@ -47,7 +47,6 @@ class SeatedTeam(TeamSession):
         self,
         session: Session,
         link: TeamLink,
-        handle: Callable[[Event], None],
         *,
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
@@ -62,13 +61,14 @@ class SeatedTeam(TeamSession):
             elsewhere: returns a session at another table and the connection to its broker, to follow the seats that a
                 host gives (SALVO-SEAT); None to stay where it is.
             tap: see :class:`~salvo.join.session.Session`; for the session at each table.
-            last_words_seconds: how long to wait for the rest of a game's log before leaving its table.
+            last_words_seconds: how long to wait for the rest of a game's log before leaving its table or the contest.
         """
-        super().__init__(session, link, handle, clock=clock, meet=meet)
+        super().__init__(session, link, clock=clock, meet=meet)
         self.seat: SeatGiven | None = None
         self._elsewhere = elsewhere
         self._tap = session.tap = tap
         self._last_words_seconds = last_words_seconds
+        self._last_words_by: float | None = None  # how long to wait for the log before leaving the contest
         self._last_game = 0  # that was played to its end here
         self._wanted = SeatGiven(session.table)  # where it wants to be
         self._brokers: deque[str] = deque()  # where its seat is published, the next one first
@@ -88,8 +88,14 @@ class SeatedTeam(TeamSession):
         """Whether a host decides where it plays: its rivals wait for its fleet."""
         return self.in_league or self.seat is not None
 
+    def has_last_words(self) -> bool:
+        """Whether the log of the last game has ended, or was waited for long enough since the first call."""
+        if self._last_words_by is None:
+            self._last_words_by = self._clock() + self._last_words_seconds
+        return self._has_whole_log or self._clock() >= self._last_words_by
+
     @property
-    def has_whole_log(self) -> bool:
+    def _has_whole_log(self) -> bool:
         """Whether the log of the last game, if there was one, was received to its end."""
         return not self._last_game or not self.session.witness.follows(self._last_game)
 
@@ -135,7 +141,7 @@ class SeatedTeam(TeamSession):
             self._send()  # who is not listed yet goes at once, and would be listed here while it plays there
         waits = waits or (session.state is State.LOBBY and session.listed)
         patience = LEAVING_SECONDS if waits else self._last_words_seconds
-        if (waits or not self.has_whole_log) and now - self._leaving_since < patience:
+        if (waits or not self._has_whole_log) and now - self._leaving_since < patience:
             return
         self._go(place, now)
 

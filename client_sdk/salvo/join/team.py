@@ -19,6 +19,7 @@ from salvo.join.events import Event, ServerMet
 from salvo.join.session import Session
 from salvo.messages import ServerKeys, State
 from salvo.net.inbound import Inbound, TeamLink
+from salvo.rules import Fleet
 from salvo.system.log_throttle import SELDOM
 
 log = logging.getLogger(__name__)
@@ -30,15 +31,21 @@ GOODBYE_SECONDS: Final = 2.0
 class TeamSession:
     """A session on a connection.
 
-    The owner calls :meth:`receive`, then :meth:`act`, in a loop, all on one thread. Placing, firing, skipping are the
+    The owner calls :meth:`receive`, then :meth:`act`, in a loop, all on one thread. Firing and skipping are the
     session's own methods; the next :meth:`act` sends their messages.
+
+    Attributes:
+        session: the one at the table where the team is now.
+        on_event: gets every event, in order; it may call the session's methods. Set it before the first
+            :meth:`receive`.
     """
+
+    on_event: Callable[[Event], None]
 
     def __init__(
         self,
         session: Session,
         link: TeamLink,
-        handle: Callable[[Event], None],
         *,
         clock: Callable[[], float] = time.monotonic,
         meet: Callable[[ServerKeys | None], None] | None = None,
@@ -46,13 +53,11 @@ class TeamSession:
         """Take the connection's ``on_connect``.
 
         Args:
-            handle: gets every event, in order; it may call the session's methods.
             clock: seconds that never go back.
             meet: receives the server's identity before anything is sent; raises if it has changed.
         """
         self.session = session
         self._link = link
-        self._handle = handle
         self._clock = clock
         self._meet = meet
         link.on_connect = self._connected
@@ -129,6 +134,10 @@ class TeamSession:
         for publication in self.session.missed_log(self._clock()):
             self._link.publish(publication.topic, publication.payload)
 
+    def place(self, fleet: Fleet) -> None:
+        """Place a fleet, ship by ship; the next :meth:`act` sends it."""
+        self.session.place(fleet, self._clock())
+
     def say(self, text: str, to: str = "") -> None:
         """Say a line to everybody, or to one other player, at once.
 
@@ -142,7 +151,7 @@ class TeamSession:
         for event in events:
             if isinstance(event, ServerMet) and self._meet is not None:
                 self._meet(event.keys)
-            self._handle(event)
+            self.on_event(event)
 
     def _connected(self, session_present: bool) -> None:
         self._link.subscribe(self._filters())

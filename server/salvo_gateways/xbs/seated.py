@@ -114,7 +114,8 @@ class SeatedHandler(ClientHandler):
     def _take(self, seat: Seat) -> None:
         self._seat = seat
         seat.session.tap = self.announcement_received
-        self._team = TeamSession(seat.session, seat.connection, self.event_received, clock=self.clock, meet=seat.meet)
+        self._team = TeamSession(seat.session, seat.connection, clock=self.clock, meet=seat.meet)
+        self._team.on_event = self.event_received
         self.peer.arrived = seat.connection.wake
 
     def _retry_admission(self, error: ConnectionLost) -> None:

@@ -74,11 +74,11 @@ class Person:
         self._team = SeatedTeam(
             seat.session,
             seat.connection,
-            self.handle,
             meet=seat.meet,
             elsewhere=seat.elsewhere,
             tap=self._observe,
         )
+        self._team.on_event = self.handle
         self._fleet_wanted = False
         self._server_here = True
         self._was_connected = False
@@ -241,7 +241,7 @@ class Person:
             case Fleet():
                 if self._fleet_wanted and self._session.state is State.LOBBY and answer.book == self._session.rules:
                     self._fleet_wanted = False
-                    self._session.place(answer, time.monotonic())
+                    self._team.place(answer)
                 else:
                     self._notify(f"the fleet came too late: {CODES['placement_timeout'].meaning}")
             case TakeBack():
