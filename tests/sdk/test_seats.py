@@ -16,9 +16,10 @@ from salvo.codec.announcement_writer import write_announcement
 from salvo.codec.announcements import SEAT
 from salvo.errors import ConnectionLost, ImpostorError
 from salvo.join.client import Contestant
+from salvo.join.destination import LOST_SECONDS
 from salvo.join.fairness.known_servers import KnownServers
 from salvo.join.seat import Seat
-from salvo.join.seated_team import LEAVING_SECONDS, LOST_SECONDS, SeatedTeam
+from salvo.join.seated_team import LEAVING_SECONDS, SeatedTeam
 from salvo.join.session import Session
 from salvo.messages import SeatGiven, State
 from salvo.net.inbound import Inbound, TeamLink

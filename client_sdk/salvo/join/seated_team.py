@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from salvo import messages as m
 from salvo.codec.announcements import EVENING
 from salvo.errors import ConnectionLost, WireError
+from salvo.join.destination import Destination
 from salvo.join.events import Event, GameEnded, LeagueSeen, Seated, ServerMet
 from salvo.join.league_news import LeagueNews
 from salvo.join.session import Session
@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 LAST_WORDS_SECONDS: Final = 3.0
 #: How long to wait until the server has taken a player off the list of the lobby that it leaves for its seat.
 LEAVING_SECONDS: Final = 5.0
-#: How long a broker must be away before a player looks for its seat at the next one, and how long it then stays there.
-LOST_SECONDS: Final = 10.0
 
 
 class SeatedTeam(TeamSession):
@@ -70,12 +68,8 @@ class SeatedTeam(TeamSession):
         self._last_words_seconds = last_words_seconds
         self._last_words_by: float | None = None  # how long to wait for the log before leaving the contest
         self._last_game = 0  # that was played to its end here
-        self._wanted = SeatGiven(session.table)  # where it wants to be
-        self._brokers: deque[str] = deque()  # where its seat is published, the next one first
-        self._guarded = False  # whether only a host can have published it
+        self._destination = Destination(session.table, clock())
         self._leaving_since: float | None = None
-        self._connected_at = clock()  # when it was last
-        self._stays_until = self._connected_at
         self._league = LeagueNews(session.name)
 
     @property
@@ -104,23 +98,20 @@ class SeatedTeam(TeamSession):
         try:
             super().receive(longest_seconds)
         except ConnectionLost as error:
-            if not self._brokers or error.code == "account_in_use":
+            if not self._destination.has_brokers or error.code == "account_in_use":
                 raise
             log.error("%s: %s", self.session.name, error)
-            self._connected_at = -LOST_SECONDS
+            self._destination.note_lost()
 
     def follow(self, *, wants_to_play: bool = True) -> None:
         """Go to where the seat is, or stay there; then act."""
         now = self._clock()
         if self._link.connected:
-            self._connected_at = now
-        if self._brokers and now - self._connected_at >= LOST_SECONDS:
-            self._brokers.rotate(-1)
-            self._stays_until = now + LOST_SECONDS
-            self._go(SeatGiven(broker=self._brokers[-1]), now)
-        wanted, another = self._wanted, self._guarded and now >= self._stays_until
-        if another if wanted.broker else wanted.table != self.session.table:
-            self._leave_for(wanted, now)
+            self._destination.note_connected(now)
+        if (broker := self._destination.next_broker(now)) is not None:
+            self._go(broker, now)
+        if (place := self._destination.next_place(self.session.table, now)) is not None:
+            self._leave_for(place, now)
         else:
             self._leaving_since = None
             self.session.wants_to_play = wants_to_play
@@ -147,7 +138,7 @@ class SeatedTeam(TeamSession):
 
     def _go(self, place: SeatGiven, now: float) -> None:
         assert self._elsewhere is not None
-        self._leaving_since, self._connected_at = None, now
+        self._leaving_since = None
         try:
             session, link = self._elsewhere(place)
         except ConnectionLost as error:
@@ -155,8 +146,18 @@ class SeatedTeam(TeamSession):
             place = SeatGiven(self.session.table)
         else:
             session.tap, self._last_game = self._tap, 0
-            self.move(session, link)
-        self._wanted = SeatGiven(place.table)
+            self._move(session, link)
+        self._destination.arrive(place.table, now)
+
+    def _move(self, session: Session, link: TeamLink) -> None:
+        """Switch to another session of the same player, at another table, and perhaps on another connection."""
+        former, self.session = self.session, session
+        if link is not self._link:
+            self._link, link.on_connect = link, self._connected
+        elif link.connected:
+            wanted = session.filters()
+            self._link.unsubscribe(topic for topic in former.filters() if topic not in wanted)
+            self._connected(False)
 
     # --- what arrives ---------------------------------------------------------------------------------------------
 
@@ -175,13 +176,12 @@ class SeatedTeam(TeamSession):
         for event in super()._read(message):
             match event:
                 case ServerMet(profile=profile):
-                    self._guarded = profile != "open"
+                    self._destination.is_guarded = profile != "open"
                 case GameEnded(game, missed=False):
                     self._last_game = game
                 case Seated(seat):
                     if self._elsewhere is not None:
-                        self._wanted = seat or SeatGiven()
-                        self._brokers = deque(self._wanted.brokers) or self._brokers
+                        self._destination.give_seat(seat)
                     if seat == self.seat:
                         continue  # at each table the broker publishes again what it retains
                     self.seat = seat

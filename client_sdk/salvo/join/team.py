@@ -81,16 +81,6 @@ class TeamSession:
         for publication in self.session.take_outbox():
             self._link.publish(publication.topic, publication.payload)
 
-    def move(self, session: Session, link: TeamLink) -> None:
-        """Go on with another session of the same player, at another table, and perhaps on another connection."""
-        former, self.session = self.session, session
-        if link is not self._link:
-            self._link, link.on_connect = link, self._connected
-        elif link.connected:
-            wanted = session.filters()
-            self._link.unsubscribe(each for each in former.filters() if each not in wanted)
-            self._connected(False)
-
     @contextmanager
     def leaving(self) -> Iterator[None]:
         """Leave the lobby at the end of a block, however it ends; not where the team was refused, or trusts no server.
