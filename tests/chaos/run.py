@@ -49,6 +49,7 @@ from salvo_game.journal_interface import GameOpened, JournalError
 from salvo_game.log_verification import verify_file
 from salvo_game.recordings import JournalGames, Recording, open_recordings
 from salvo_game.transcript import check, read_transcript
+from salvo_server.storage.journal.bounded_connection import ANSWER_SECONDS
 from salvo_server.storage.journal.database import DatabaseReader
 from salvo_server.storage.roster import Roster, RosterEntry
 from salvo_server.storage.transcript_folder import DEFAULT_TABLE
@@ -376,7 +377,7 @@ class Chaos(Stage):
         faults = ["kill_server"] * given.server_kills + ["stop_server"] * given.stops + ["end_server"] * given.ends
         faults += ["kill_team"] * given.team_kills + ["stop_team"] * given.stops
         faults += MOMENTS * given.deaths
-        faults += ["kill_journal"] * given.journal_kills
+        faults += ["kill_journal", "stop_journal"] * given.journal_kills
         if self.broker:
             faults += ["kill_broker"] * given.broker_kills
         self.random.shuffle(faults)
@@ -429,6 +430,14 @@ class Chaos(Stage):
         time.sleep(self.random.choice((0.0, 0.3, 1.5)))
         self.database.start()
         if self.server.ended():  # it was not up yet, and has said that it cannot start
+            self.server.start()
+
+    def _stop_journal(self) -> None:
+        """Let the database stand still for longer or shorter than the server waits for an answer."""
+        assert self.database is not None
+        with self.database.standing_still():
+            time.sleep(self.random.uniform(1.0, 1.5) * ANSWER_SECONDS * self.random.choice((0.2, 1.0)))
+        if self.server.ended():
             self.server.start()
 
 
@@ -562,7 +571,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--games", type=int, help="at least so many games  [default: 50, embedded or with roster 10]")
     parser.add_argument("--server-kills", type=int, help="[default: 200, embedded 20, with a roster 40]")
     parser.add_argument("--broker-kills", type=int, help="[default: 50, with a roster 0]")
-    parser.add_argument("--journal-kills", type=int, default=0, help="of PostgreSQL, which then has the journal")
+    parser.add_argument(
+        "--journal-kills",
+        type=int,
+        default=0,
+        help="of PostgreSQL, which then has the journal; it stands still as often",
+    )
     parser.add_argument("--flood", type=int, default=0, help="forged shots a second all the while")
     parser.add_argument("--deaths", type=int, help="of the server at each step of a message's way  [default: 2 or 0]")
     parser.add_argument("--team-kills", type=int, default=0)

@@ -1,7 +1,8 @@
-"""A real PostgreSQL server in a folder of its own; it can be killed and started again."""
+"""A real PostgreSQL server in a folder of its own; it can be killed and started again, stand still and be full."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,47 @@ class PostgreSQL:
         assert self._process is not None
         self._process.send_signal(signal.SIGQUIT)
         self._process.wait(60)
+
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let none of its processes do anything; connections to it stay, and the system still takes what is sent."""
+        assert self._process is not None
+        below = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        self._process.send_signal(signal.SIGSTOP)  # first, so that it starts no other one
+        processes = [*map(int, below.read_text().split()), self._process.pid]
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def on_a_small_disk(self, megabytes: int = 24) -> Iterator[tuple[str, Path]]:
+        """Return the URL of a further database on a disk of its own, and that disk's folder; only for root."""
+        disk = self._folder / "small"
+        disk.mkdir()
+        disk.chmod(0o755)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(disk)], check=True)
+        try:
+            tables = disk / "tables"
+            tables.mkdir()
+            os.chown(tables, self._as["user"], self._as["group"])
+            for statement in (f"CREATE TABLESPACE small LOCATION '{tables}'", "CREATE DATABASE small TABLESPACE small"):
+                command = [
+                    path_of("postgresql", "psql"),
+                    "-h",
+                    str(self._folder),
+                    "-p",
+                    str(self.port),
+                    "-U",
+                    "postgres",
+                ]
+                subprocess.run([*command, "-c", statement], check=True, capture_output=True)
+            yield self.url.removesuffix("postgres") + "small", disk
+        finally:
+            subprocess.run(["umount", "-l", str(disk)], check=True)
 
     def __exit__(self, *_: object) -> None:
         self.kill()

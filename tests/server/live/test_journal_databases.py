@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,13 @@ import pytest
 import sqlalchemy as sql
 
 from kit.journals import connection_of, freeze, lose_connection
+from kit.patches import Patch
 from kit.postgresql import PostgreSQL
-from kit.programs import needs
+from kit.programs import ROOT, needs
 from kit.waiting import until
 from salvo import messages as m
 from salvo_game.journal_interface import (
+    Batch,
     BurnedMessage,
     GameClosed,
     GameConcluded,
@@ -36,6 +38,7 @@ from salvo_game.journal_interface import (
     StepTaken,
     TeamAdmitted,
 )
+from salvo_server.storage.journal import bounded_connection
 from salvo_server.storage.journal.database import DatabaseJournal, DatabaseReader
 from salvo_server.storage.journal.locks import BEAT_SECONDS, LEASE_SECONDS
 
@@ -244,11 +247,102 @@ def test_the_lock_of_a_connection_that_is_gone_is_waited_for(postgresql: Postgre
     journal.close()
 
 
+@contextlib.contextmanager
+def _locked_table(postgresql: PostgreSQL, url: str) -> Iterator[None]:
+    """Somebody looks for something in the steps, and leaves them locked."""
+    with psycopg.connect(url) as other:
+        other.execute("LOCK TABLE steps IN EXCLUSIVE MODE")
+        yield
+
+
+@contextlib.contextmanager
+def _read_only(postgresql: PostgreSQL, url: str) -> Iterator[None]:
+    """Somebody, or what guards the disk, lets nobody write to the database."""
+    _set_read_only(url, "on")
+    yield
+    _set_read_only(url, "off")
+
+
+def _set_read_only(url: str, value: str) -> None:
+    name = url.rpartition("/")[2]
+    with psycopg.connect(url, autocommit=True, options="-c default_transaction_read_only=off") as admin:
+        admin.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {value}")
+        others = "datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        admin.execute(f"SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE {others}")
+
+
+@contextlib.contextmanager
+def _standing_still(postgresql: PostgreSQL, url: str) -> Iterator[None]:
+    """Its machine, or the disk below it, stands still; for TCP, nothing is wrong."""
+    with postgresql.standing_still():
+        yield
+
+
+@needs("postgresql")
+@pytest.mark.parametrize("fault", [_standing_still, _locked_table, _read_only])
+def test_a_database_that_takes_nothing_for_a_time_ends_no_server_and_holds_none_up(
+    fault: Callable[[PostgreSQL, str], contextlib.AbstractContextManager[None]],
+    postgresql: PostgreSQL,
+    tmp_path: Path,
+    monkeypatch: Patch,
+) -> None:
+    """Each try says that the journal is away; then the batch is written, once."""
+    monkeypatch.setattr(bounded_connection, "ANSWER_SECONDS", 0.5)
+    with another_database(postgresql, fault.__name__) as (_, url):
+        journal = DatabaseJournal(f"{url}?connect_timeout=2", key_file=tmp_path / "key")
+        journal.load()
+        journal.commit([OPENED, step(1)])
+        held: Batch = [step(2), Progress(sent_through=1)]
+        with fault(postgresql, url):
+            for _ in range(2):
+                with pytest.raises(JournalUnavailable, match="journal_away"):
+                    journal.commit(held)
+
+        def is_written() -> bool:
+            with contextlib.suppress(JournalUnavailable):  # the lock of the former connection is free in a moment
+                journal.commit(held)
+                return True
+            return False
+
+        until(is_written)
+        journal.commit([step(3)])
+        assert DatabaseReader(url).games() == [(OPENED, 3)]
+        journal.close()
+
+
+@needs("postgresql")
+@needs(ROOT)
+def test_a_database_on_a_full_disk_is_waited_for(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    with postgresql.on_a_small_disk() as (url, disk):
+        journal = DatabaseJournal(url, key_file=tmp_path / "key")
+        journal.commit([OPENED, step(1)])
+        filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
+        with contextlib.suppress(OSError):
+            while os.write(filler, bytes(4096)):
+                pass
+        os.close(filler)
+        written = 1
+
+        def fill() -> None:
+            nonlocal written
+            while written < 10_000:
+                journal.commit([step(written + 1)])
+                written += 1
+
+        with pytest.raises(JournalUnavailable, match="journal_full"):
+            fill()
+        (disk / "filler").unlink()
+        journal.commit([step(written + 1)])
+        assert DatabaseReader(url).games() == [(OPENED, written + 1)]
+        journal.close()
+
+
 #: Makes journals 1, 2, ... in a folder, each in a process that is killed behind the n-th change of its database, until
 #: one lives. Forked, so that the libraries are loaded once.
 _DIE_AT_EACH = """
 import itertools, os, signal, sys
 import sqlalchemy
+from salvo_server.storage.journal import bounded_connection
 from salvo_server.storage.journal.database import DatabaseJournal
 
 for number in itertools.count(1):

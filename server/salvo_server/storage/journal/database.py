@@ -702,6 +702,8 @@ def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | Non
         server = {"client_encoding": "utf8", **{key: KEEP_ALIVE[key] for key in KEEP_ALIVE.keys() - url.query.keys()}}
         given = {} if url.get_backend_name() == "sqlite" else server
         engine = sql.create_engine(url, poolclass=poolclass, connect_args=given)
+        if given:
+            _bound(engine)
     except NoSuchModuleError as error:
         raise JournalError("bad_journal", str(error)) from None
     except ModuleNotFoundError:
@@ -723,6 +725,16 @@ def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | Non
 
     sql.event.listen(engine, "connect", prepare)
     return engine
+
+
+def _bound(engine: sql.Engine) -> None:
+    """Let connections to PostgreSQL be such as need not wait for ever."""
+    from salvo_server.storage.journal.bounded_connection import BoundedConnection  # needs the extra
+
+    def connect(dialect: Any, record: Any, words: Any, named: Any) -> BoundedConnection:
+        return BoundedConnection.connect(*words, **named)
+
+    sql.event.listen(engine, "do_connect", connect)
 
 
 def _make_folder(path: Path) -> None:
@@ -750,6 +762,14 @@ def _taken_over(name: str) -> JournalError:
     )
 
 
+#: How the codes of PostgreSQL begin for what passes: connections, a database that only reads (25006) or has ended a
+#: transaction, a deadlock, a lock, an operator who ends something, its files' disk.
+_PASSING: Final = ("08", "25", "40", "55", "57", "58")
+
+
+_NO_RIGHT: Final = "42501"
+
+
 @contextlib.contextmanager
 def explained(name: str) -> Iterator[None]:
     """Turn the database's errors into the journal's."""
@@ -767,8 +787,10 @@ def explain(error: DBAPIError, name: str) -> JournalError:
     state = getattr(cause, "sqlstate", None) or ""
     if state.startswith("53"):  # insufficient resources; 53100 is the full disk
         return JournalUnavailable("journal_full", f"{name}: {cause}")
-    if error.connection_invalidated or state.startswith(("08", "57")) or not state:
+    if error.connection_invalidated or state.startswith(_PASSING) or not state:
         return JournalUnavailable("journal_away", f"{name}: {' '.join(str(cause).split())}")
+    if state == _NO_RIGHT:
+        return JournalError("journal_unreachable", f"{name}: {cause}; let the URL's user read and write its tables")
     return JournalError("journal_corrupt", f"{name}: {cause}; {_NEW_ONE}")
 
 

@@ -209,12 +209,17 @@ class DatabaseLocks:
         return not self._call("pg_try_advisory_xact_lock", _STANDBY)
 
     def lease(self) -> None:
-        """See :class:`Locks`."""
+        """See :class:`Locks`; from now on this server, too, waits for an answer only so long."""
         timeouts = ["idle_in_transaction_session_timeout"]
         if (self._connection.dialect.server_version_info or ()) >= _ENDS_SILENT_SESSIONS:
-            timeouts.append("idle_session_timeout")
+            timeouts += ["idle_session_timeout", "client_connection_check_interval"]
         for timeout in timeouts:
             self._execute(f"SET {timeout} = {_LEASE_MS}")
+        from salvo_server.storage.journal.bounded_connection import ANSWER_SECONDS, BoundedConnection
+
+        link = self._connection.connection.driver_connection
+        assert isinstance(link, BoundedConnection)
+        link.patience_seconds = ANSWER_SECONDS
 
     def release(self) -> None:
         """See :class:`Locks`; the connection's end does it."""
