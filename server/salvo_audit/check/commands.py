@@ -27,6 +27,8 @@ _OPEN: Final = {topics.SAY: pb.Say.DESCRIPTOR, topics.RESEND: pb.Resend.DESCRIPT
 _TEAM_TOPICS: Final = {topics.REQUEST_PARTICIPATION, topics.PLACE, *_SIGNED, *_OPEN}
 _MOST_SECRET: Final = 256
 _LAST_ENTRY: Final = 1_000_000_000
+#: Of one client; a right one has one a process, and each takes 50 ms and 64 MiB.
+_MOST_SALTS: Final = 200
 _PLACEMENT_CASE: Final = "place/shape"
 _CELL: Final = re.compile(r" *([0-9]{1,3}) *; *([0-9]{1,3}|[A-Za-z]) *")
 _CASES_OF_RULES: Final = {
@@ -100,6 +102,7 @@ class CommandReader:
         self._table = table
         self._judge = judge
         self._fault: str | None = None
+        self._salts: set[bytes] = set()
 
     async def read(self, publication: ReceivedPublication) -> JudgedCommand:
         """Judge one message, and return what it says."""
@@ -216,6 +219,12 @@ class CommandReader:
         if not self._note("seal/length", keys.SHORTEST <= len(blob) <= keys.LONGEST, publication, expected, seen):
             return command._replace(opened=False), None
         parts = keys.cut(blob)
+        if parts.salt not in self._salts and len(self._salts) >= _MOST_SALTS:
+            self._note(
+                "seal/opens", False, publication, seen=f"a fresh salt after {_MOST_SALTS} others; it is not tried"
+            )
+            return command._replace(opened=False), None
+        self._salts.add(parts.salt)
         inside = keys.open_with(await keys.derive(self._secret, parts.salt), parts)
         command = command._replace(opened=inside is not None, nonce=parts.nonce, salt=parts.salt)
         self._note(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from salvo.wire import topics
 from salvo_audit.check.answers import Judge, ServerAnswers
 from salvo_audit.check.commands import CommandReader, JudgedCommand
-from salvo_audit.check.own_broker import Guest, ReceivedPublication, matches
+from salvo_audit.check.own_broker import MOST_BYTES, Guest, ReceivedPublication, matches
 
 
 class ObservedClient:
@@ -131,6 +131,13 @@ class ObservedClient:
     def broke(self, fault: str) -> None:
         """Note that the client has broken the rules of MQTT."""
         self._judge("mqtt/well-formed", False, fault)
+        self._notify()
+
+    def flooded(self) -> None:
+        """Note that the client has sent far more than any game needs."""
+        self._judge(
+            "turn/no-flood", False, f"{MOST_BYTES // 1_000_000} MB of packets and connections; nothing more is read"
+        )
         self._notify()
 
     # --- messages ---------------------------------------------------------------------------------------------------

@@ -18,6 +18,11 @@ from salvo_server.brokers.embedded.packets import ProtocolFault, Reason
 
 _MAX_PACKET: Final = 1 << 20
 _LIMITS: Final = BrokerLimits()
+#: What one client may send: its packets and connections, each with this much for itself; a game has some hundred. Of
+#: more, nothing is read.
+MOST_BYTES: Final = 20_000_000
+_PACKET_BYTES: Final = 1000
+_MOST_FILTERS: Final = 1000
 
 
 class ReceivedPublication(NamedTuple):
@@ -60,6 +65,9 @@ class DoorListener(Protocol):
     def broke(self, fault: str) -> None:
         """The client has broken the rules of MQTT, and its connection was closed."""
 
+    def flooded(self) -> None:
+        """The client has sent so much that nothing more is read."""
+
 
 @dataclass
 class _Session:
@@ -89,6 +97,7 @@ class JudgeDoor:
         self.connections: list[_Connection] = []
         self.attempts: list[float] = []
         self.listener = listener
+        self._received = 0
         self._server: asyncio.Server | None = None
         self._sessions: dict[str, _Session] = {}
         self._host = "127.0.0.1"
@@ -164,6 +173,13 @@ class JudgeDoor:
 
     # --- called by connections --------------------------------------------------------------------------------------
 
+    def may_read(self, size: int = 0) -> bool:
+        """Count a packet of so many bytes, or a connection; return whether it is read."""
+        before, self._received = self._received, self._received + _PACKET_BYTES + size
+        if before < MOST_BYTES <= self._received:
+            self.listener.flooded()
+        return self._received < MOST_BYTES
+
     def admit(self, connection: _Connection, greeting: p.Greeting, stays: bool) -> tuple[_Session, bool]:
         """Return the session of a new connection, and whether it was there before; an older connection of it ends."""
         others = [each for each in self.connections if each is not connection]
@@ -186,6 +202,8 @@ class JudgeDoor:
             return [Reason.UNSPECIFIED] * len(wanted)
         for name, qos, _ in wanted:
             connection.session.filters[name] = min(qos, 1)
+        if len(connection.session.filters) > _MOST_FILTERS:
+            raise ProtocolFault(f"has more than {_MOST_FILTERS} filters")
         return [min(qos, 1) for _, qos, _ in wanted]
 
     def send_retained(self, connection: _Connection, wanted: list[tuple[str, int, int]]) -> None:
@@ -223,7 +241,10 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
-        self._door.attempts.append(self.time())
+        if self._door.may_read():
+            self._door.attempts.append(self.time())
+        else:
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._door.closed(self)
@@ -249,6 +270,10 @@ class _Connection(asyncio.Protocol):
                 start, end = found
                 first, body = self._read[0], self._read[start:end]
                 self._read = self._read[end:]
+                if not self._door.may_read(end):
+                    self._transport.pause_reading()
+                    self._read = b""
+                    return
                 self._take(first, body)
         except ProtocolFault as fault:
             self._door.listener.broke(str(fault))

@@ -165,7 +165,7 @@ class Stage:
         if self.program is None or self.program.code is None:
             return ""
         words = self.program.last_words
-        return f"the client's program has ended with exit code {self.program.code}" + (f": {words}" if words else "")
+        return f"the client's program has ended: {self.program.how_it_ended}" + (f": {words}" if words else "")
 
     @property
     def _cut_off(self) -> str:

@@ -5,6 +5,8 @@ whatever they start and leave, in whatever session, and kills all of it when the
 for which it plays. It ends a copy that has too many processes or threads, or that a bot has stopped. To bots it is the
 parent: one that kills its parent ends its own process, and not the command's.
 
+``python -m salvo.bots.programs.keeper COMMAND...`` keeps a program in this way, with the limits of bots.
+
 A bot that looks for processes by other means finds the command, and may end it: that takes a sandbox to prevent.
 """
 
@@ -98,3 +100,21 @@ def how_it_ended(code: int | None) -> str:
     if code is not None and code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"exit code {code}"
+
+
+def keep_program(command: list[str]) -> None:
+    """Keep a program for the parent of this process, and end as it does."""
+    code = keep({}, parent=os.getppid())
+    if code is not None:
+        end_as(code)
+    linux.lead_session()
+    linux.limit()
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(127)
+
+
+if __name__ == "__main__":
+    keep_program(sys.argv[1:])
