@@ -20,7 +20,9 @@ from kit import own_page
 from kit.patches import Patch, without
 from kit.raw import upgrade_request
 from salvo import errors
+from salvo.codec.published import read_published
 from salvo.errors import SalvoError
+from salvo.wire import topics
 from salvo_display.web_server.own_page import OwnPage
 from salvo_server.brokers.embedded import EmbeddedBroker, broker
 from salvo_server.contest import check_start
@@ -33,6 +35,13 @@ HOSTILE = "\033]0;owned\007\033[2J\u202e"
 def _control_the_terminal() -> bool:
     """A bot raises an error whose text begins a title, clears the screen, and turns lines around."""
     return not str(SalvoError("bot_raised", HOSTILE)).isprintable()
+
+
+def _control_a_clients_terminal() -> bool:
+    """A server calls the winner so, which teams, bots and watchers print."""
+    won = read_published(topics.WINNER.of(), HOSTILE.encode())
+    listed = read_published(topics.LIST.of(), json.dumps([HOSTILE]).encode())
+    return won is not None or listed is not None
 
 
 def _have_a_roster_trusted_that_others_can_write() -> bool:
@@ -58,6 +67,7 @@ def _reach_a_broker_through_a_visitors_browser() -> bool:
 
 
 _print_whatever_comes = without(errors, "printable", lambda text, *given, **named: text)
+_read_whatever_is_published = without("salvo.codec.announcement_reader.check_shown", lambda *given, **named: None)
 _check_no_rights = without("salvo_server.contest.check_rights", lambda settings: None)
 _admit_every_page = without(broker, "is_of_another_site", lambda *given: False)
 
@@ -106,6 +116,7 @@ class Attack(NamedTuple):
 
 ATTACKS = [
     Attack("a text that controls the terminal", _control_the_terminal, _print_whatever_comes),
+    Attack("a server's text that controls the terminal", _control_a_clients_terminal, _read_whatever_is_published),
     Attack("a roster of everybody's", _have_a_roster_trusted_that_others_can_write, _check_no_rights),
     Attack("a page of another site", _reach_a_broker_through_a_visitors_browser, _admit_every_page),
     Attack("a click from another page", _click_in_a_persons_game_from_another_page, _take_clicks_from_every_page),

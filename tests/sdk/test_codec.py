@@ -6,18 +6,20 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.hostile_server import EVIL, published
 from kit.proofs import SMALL, Played
 from salvo import messages as m
 from salvo.codec import announcements as a
 from salvo.codec import commands as c
 from salvo.codec import header, log, log_reader, program_lines, recap, recap_writer, steps, transcript
-from salvo.codec.announcement_reader import read_announcement
+from salvo.codec.announcement_reader import read_announcement, read_seat
 from salvo.codec.json_codec import Codec
 from salvo.errors import WireError
 from salvo.rules import BOOKS, SALVO, Orientation, Placement, generator, random_fleet
@@ -307,3 +309,17 @@ def test_a_refusal_by_a_hostile_server_does_not_control_the_terminal(topic: str)
     assert isinstance(refused, m.CommandRefused | m.PlacementRefused)
     assert (refused.code + refused.text).isprintable()
     assert "text" in refused.text
+
+
+@pytest.mark.parametrize("text", [EVIL, "\u2028owned", "owned" * 3000], ids=["controls", "a line's end", "very long"])
+def test_no_text_of_a_hostile_server_reaches_who_reads_its_announcements(text: str) -> None:
+    """Not even a bot, which prints names of its own accord."""
+    refused = 0
+    for publication in published(text):
+        try:
+            address = topics.parse(publication.topic)
+            read = read_seat if address.topic is topics.SEAT else partial(read_announcement, address)
+            assert repr(text)[1:-1] not in repr(read(publication.payload))
+        except WireError:
+            refused += 1
+    assert refused >= 18

@@ -84,12 +84,12 @@ def test_published_text_cannot_control_a_watchers_terminal() -> None:
     begin(held)
     held.say(m.PlayersListed(("alice", "\x1b[2Jbob")), m.TurnBegan(1, 2, "\x1b[1Acarol", 5, 0, 30_000))
     held.say(m.GameWon("\x1b]0;owned\x07alice"))
+    watcher.note("\x1b[2Ja notice")
     printed = lines(watcher)
-    assert any("owned" in line for line in printed)
     assert all(line.isprintable() for line in printed)
     shown = page(watcher)
-    assert "carol" in shown
-    assert "\x1b" not in shown
+    assert "a notice" in shown
+    assert not any(forged in shown for forged in ("\x1b", "carol", "owned"))
 
 
 # --- the chat -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // What the server publishes, as a player reads it. A payload becomes an object whose `kind` says what it is.
 
 import { toText } from "./bytes.js";
-import { checkText } from "./chatText.js";
+import { checkText, shown } from "./chatText.js";
 import { SalvoError, WireError } from "./errors.js";
 import { RuleBook } from "./rules.js";
 import { sealForServer } from "./seal.js";
@@ -91,7 +91,10 @@ function readCoordinates(coordinates) {
 export const writePlacement = ({ ship, x, y, orientation }) => ({ ship, coordinates: `${x};${y}`, Orientation: orientation });
 
 /** @param {Uint8Array} payload */
-const json = (payload) => parseJson(payload, MAX_BYTES, MAX_DEPTH);
+const people = (payload) => parseJson(payload, MAX_BYTES, MAX_DEPTH);
+
+/** Read JSON whose texts are names, and not of people, who write more. @param {Uint8Array} payload */
+const json = (payload) => shown(people(payload));
 
 const TIMES = object({
   placement_seconds: count, turn_seconds: count, over_seconds: count, empty_turns: count, table: text,
@@ -129,7 +132,7 @@ function readStatus(payload) {
 function readWinner(payload) {
   const said = toText(payload, MAX_BYTES);
   const tied = said.startsWith("[") ? list(text)(json(payload), "winner") : [];
-  return { kind: /** @type {const} */ ("won"), winner: said.startsWith("[") ? "" : said, tied };
+  return { kind: /** @type {const} */ ("won"), winner: said.startsWith("[") ? "" : shown(said), tied };
 }
 
 /** @param {Uint8Array} payload */
@@ -141,7 +144,7 @@ function readRefusal(payload) {
 
 /** @param {Uint8Array} payload */
 function readLine(payload) {
-  const line = LINE(json(payload), "");
+  const line = LINE(people(payload), "");
   checkText(line.text);
   if (line.from) checkName(line.from);
   return line;
@@ -151,7 +154,7 @@ const HOSTED = object({ by: text, do: text, text: optional(text, ""), team: opti
 
 /** @param {Uint8Array} payload */
 function readHosted(payload) {
-  const acted = HOSTED(json(payload), "");
+  const acted = HOSTED(people(payload), "");
   if (acted.text) checkText(acted.text);
   checkName(acted.by === "host" ? "a" : acted.by);
   if (acted.team) checkName(acted.team);
@@ -252,7 +255,7 @@ const RECAP = object({
  * @param {Uint8Array} plaintext
  */
 export function readRecap(plaintext) {
-  const body = RECAP(parseJson(plaintext, MAX_BYTES, MAX_DEPTH), "");
+  const body = RECAP(json(plaintext), "");
   const name = (/** @type {number} */ number) => named(body.players, number);
   const last = body.first + body.results.length - 1;
   if ([...body.sunk, ...body.defeated].some(([turn]) => turn < body.first || turn > last)) throw misfit();

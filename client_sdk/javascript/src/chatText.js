@@ -3,6 +3,8 @@
 import { WireError } from "./errors.js";
 
 const MOST = 200;
+/** Of a text of any other message. */
+const MOST_SHOWN = 1000;
 const REFUSED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 const SEEN = /[^\p{Cf}\p{Mn}\p{Me}\p{Zs}]/u;
 
@@ -25,4 +27,20 @@ export function cleanText(text) {
   const trimmed = text.replace(/[\s\u001c-\u001f\u0085]+$/u, "");
   checkLength(trimmed);
   return checkText(trimmed.normalize("NFC"));
+}
+
+/**
+ * Return a value that a server has published, in which no text controls a terminal, turns lines around or fills it: programs
+ * print names.
+ *
+ * @template V
+ * @param {V} value a JSON value
+ * @returns {V}
+ */
+export function shown(value) {
+  if (typeof value === "string" && (REFUSED.test(value) || value.length > MOST_SHOWN)) {
+    throw new WireError("wrong_shape", `a text has control characters or changes of direction, or more than ${MOST_SHOWN} characters`);
+  }
+  if (typeof value === "object" && value !== null) for (const each of Object.entries(value).flat()) shown(each);
+  return value;
 }

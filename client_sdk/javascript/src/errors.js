@@ -1,3 +1,9 @@
+/** What controls a terminal, turns lines around or is no character, but line ends. */
+const UNSHOWN = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu;
+
+/** Return text of others for a terminal: nothing in it controls that. @param {string} text */
+const printable = (text) => text.replace(UNSHOWN, "\ufffd");
+
 /**
  * An error with a stable code, such as `off_grid`; the table of errors in the protocol specification lists them all.
  */
@@ -7,6 +13,7 @@ export class SalvoError extends Error {
    * @param {string} text what was wrong, and what is allowed
    */
   constructor(code, text) {
+    text = printable(text);
     super(`${code}: ${text}`);
     this.name = "SalvoError";
     /** The stable code. */

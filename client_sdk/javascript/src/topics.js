@@ -29,6 +29,8 @@ export const HEARD = /** @type {const} */ ({
 /** Topics that are heard for all players; of the others with a player, only the own ones. */
 const OF_ALL = new Set(["stats", "fleet"]);
 const SEAT = "/players/{p}/seat";
+/** Characters of a topic: more than names and words of any topic have. */
+const LONGEST = 200;
 /** What is on in the whole contest, at the first table alone (SALVO-EVENING-1). */
 export const LEAGUE = "/game/league";
 const RESERVED = new Set((
@@ -84,6 +86,7 @@ const PATTERNS = Object.entries(HEARD).map(([topic, pattern]) =>
  * @returns {{topic: Topic, player: string, ship: string} | null}
  */
 export function parseTopic(topic, table, name) {
+  if (topic.length > LONGEST || /[\p{C}\p{Zl}\p{Zp}]/u.test(topic)) return null;
   if (topic === SEAT.replace("{p}", name)) return { topic: "seat", player: name, ship: "" };
   if (!topic.startsWith(`${prefix(table)}/`)) return null;
   const below = topic.slice(prefix(table).length);

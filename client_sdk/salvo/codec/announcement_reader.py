@@ -13,7 +13,7 @@ from salvo.codec.rules import check_playable
 from salvo.codec.strict_json import read_text
 from salvo.errors import ProtocolError, WireError, printable
 from salvo.wire import topics
-from salvo.wire.chat_text import check_text
+from salvo.wire.chat_text import check_shown, check_text
 from salvo.wire.json_shape import Strict
 from salvo.wire.topics import Address, Topic, check_name
 
@@ -55,7 +55,26 @@ def read_announcement(address: Address, payload: bytes) -> m.Announcement | None
         ProtocolError: ``other_protocol``: it speaks another major version (SALVO-VERSION-4).
     """
     reader = _READERS.get(address.topic)
-    return reader(address, payload) if payload and reader is not None else None
+    if not payload or reader is None:
+        return None
+    announcement = reader(address, payload)
+    if address.topic not in _CHECKED:
+        is_text = address.topic in _TEXTS and payload[:1] != b"["
+        check_shown(payload, is_json=not is_text)
+    return announcement
+
+
+def read_seat(payload: bytes) -> m.SeatGiven | None:
+    """Read where a host gives a player its next game; None for nowhere.
+
+    Raises:
+        WireError: the host's program is not one of ours.
+    """
+    if not payload:
+        return None
+    seat: m.SeatGiven = body.SEAT.read(payload)
+    check_shown(payload)
+    return seat
 
 
 def _state(text: str) -> m.StateChanged:
@@ -118,6 +137,10 @@ def _line(line: m.ChatPublished | m.MessagePublished) -> m.ChatPublished | m.Mes
         check_name(line.sender, "player")
     return line
 
+
+#: Topics whose payload is no JSON, but for a list of winners; and those with texts of people, which are checked apart.
+_TEXTS: Final = frozenset({topics.STATE, topics.WINNER, topics.BOARD, topics.APPROVED})
+_CHECKED: Final = frozenset({topics.ERROR, topics.PLACEMENT_ERROR, topics.CHAT, topics.MESSAGE, topics.HOSTED})
 
 _READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
     topics.STATE: lambda address, payload: _state(read_text(payload)),

@@ -9,6 +9,7 @@ from typing import TypeVar
 from salvo import messages as m
 from salvo.codec.recap import RECAP, RecapBefore, RecapBody
 from salvo.errors import WireError
+from salvo.wire.chat_text import check_shown
 
 _Of = TypeVar("_Of")
 
@@ -20,6 +21,7 @@ def read_recap(player: str, plaintext: bytes) -> m.Recap:
         WireError: the server at the other end is not one of ours.
     """
     body = RECAP.read(plaintext)
+    check_shown(plaintext)
     try:
         return _recap(player, body)
     except (IndexError, ValueError):

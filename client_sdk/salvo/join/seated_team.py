@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Final
 
 from salvo import messages as m
-from salvo.codec.announcements import EVENING
-from salvo.errors import ConnectionLost, WireError
+from salvo.codec.announcement_reader import read_announcement
+from salvo.errors import ConnectionLost, WireError, printable
 from salvo.join.destination import Destination
 from salvo.join.events import Event, GameEnded, LeagueSeen, Seated, ServerMet
 from salvo.join.league_news import LeagueNews
@@ -167,10 +167,11 @@ class SeatedTeam(TeamSession):
     def _read(self, message: Inbound) -> list[Event]:
         if message.topic == topics.LEAGUE.of():
             try:
-                shown = EVENING.read(message.payload) if message.payload else None
+                shown = read_announcement(topics.Address(topics.LEAGUE), message.payload)
             except WireError as error:
-                log.warning("ignored noise on %s: %s", message.topic, error, extra=SELDOM)
+                log.warning("ignored noise on %s: %s", printable(message.topic, 200), error, extra=SELDOM)
                 return []
+            assert shown is None or isinstance(shown, m.EveningShown)
             return [LeagueSeen(line) for line in self._league.lines(shown)]
         events = []
         for event in super()._read(message):

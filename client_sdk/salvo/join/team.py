@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from salvo.errors import BotError, SalvoError, WireError
+from salvo.errors import BotError, SalvoError, WireError, printable
 from salvo.join.events import Event, ServerMet
 from salvo.join.session import Session
 from salvo.messages import ServerKeys, State
@@ -156,5 +156,5 @@ class TeamSession:
         try:
             return self.session.receive(message.topic, message.payload, message.retain, self._clock())
         except WireError as error:
-            log.warning("ignored noise on %s: %s", message.topic, error, extra=SELDOM)
+            log.warning("ignored noise on %s: %s", printable(message.topic, 200), error, extra=SELDOM)
             return ()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from salvo.errors import WireError
 
@@ -14,6 +17,11 @@ MAX_TEXT_LENGTH: Final = 200
 _REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 #: Embeddings, overrides and isolates: they reverse what a screen shows after them.
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+#: The same in one expression, and what a payload has that may contain any of it: all but printable ASCII, and escapes.
+_REFUSED: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028-\u202e\u2066-\u2069]")
+_DOUBTFUL: Final = re.compile(rb"[^ -~]|\\")
+#: Characters of a text of any other message: more than any has but a board, which is no text.
+_MOST_SHOWN: Final = 1000
 #: What is invisible by itself: format characters, combining marks, spaces.
 _UNSEEN_CATEGORIES: Final = frozenset({"Cf", "Mn", "Me", "Zs"})
 
@@ -54,3 +62,37 @@ def _check_length(text: str) -> None:
         raise WireError(
             "bad_text", f"{len(text)} characters without trailing white space; a line has 1..{MAX_TEXT_LENGTH}"
         )
+
+
+def check_shown(payload: bytes, *, is_json: bool = True) -> None:
+    """Make sure that no text of what a server has published controls a terminal, turns lines around or fills it.
+
+    Bots and programs print names. Right ones have nothing of that kind; on an open broker, anyone writes some.
+
+    Args:
+        payload: what was read already, and so is valid.
+        is_json: whether it is JSON; else it is one text.
+
+    Raises:
+        WireError: ``wrong_shape``.
+    """
+    if not _DOUBTFUL.search(payload) and len(payload) <= _MOST_SHOWN:
+        return
+    for each in _texts(json.loads(payload)) if is_json else [payload.decode()]:
+        if len(each) > _MOST_SHOWN:
+            raise WireError("wrong_shape", f"a text of {len(each)} characters; none has more than {_MOST_SHOWN}")
+        if refused := _REFUSED.search(each):
+            letter = f"U+{ord(refused[0]):04X}"
+            raise WireError("wrong_shape", f"{letter} in a text; none has control characters or changes of direction")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield key
+            yield from _texts(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _texts(member)

@@ -209,6 +209,10 @@ RESERVED = frozenset(level for topic in TOPICS for level in topic.levels if not 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 
 
+#: Characters of a topic: more than names and words of any topic have.
+_LONGEST: Final = 200
+
+
 def prefix(table: str) -> str:
     """Return the prefix of a table's topics."""
     return f"/{table}" if table else ""
@@ -259,7 +263,7 @@ def parse(topic: str) -> Address:
         WireError: ``unknown_topic``.
     """
     levels = topic.split("/")
-    if levels[0] == "" and len(levels) > 2:
+    if levels[0] == "" and len(levels) > 2 and len(topic) <= _LONGEST and topic.isprintable():
         table = "" if levels[1] in ROOTS else levels[1]
         rest = levels[2:] if table else levels[1:]
         for shape in _shapes(rest):

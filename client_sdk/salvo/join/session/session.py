@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from salvo import messages as m
-from salvo.codec.announcement_reader import read_announcement
-from salvo.codec.announcements import SEAT, Publication
+from salvo.codec.announcement_reader import read_announcement, read_seat
+from salvo.codec.announcements import Publication
 from salvo.errors import WireError
 from salvo.join.events import Event, HostSeen, Refused, Said, Seated
 from salvo.join.fairness.witness import Witness
@@ -233,7 +233,7 @@ class Session:
         except WireError:
             return []
         if address.topic is topics.SEAT and not address.table and address.player == self.name:
-            return [Seated(SEAT.read(payload) if payload else None)]
+            return [Seated(read_seat(payload))]
         if not self._reads(address):
             return []
         if address.topic is topics.LOG:
