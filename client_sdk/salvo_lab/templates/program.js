@@ -6,13 +6,15 @@
 // It leaves its fleet to the server, and fires at the opponent with the most unknown cells: beside the hits first, then
 // at every second cell.
 'use strict';
-const { createInterface } = require('node:readline');
+
+// Unlike `require` and `import ... from`, this works in every folder, whatever type its package.json names.
+import('node:readline').then(({ createInterface }) => createInterface({ input: process.stdin }).on('line', reply));
 
 let width = 10;
 let draw = () => 0;
 let suspects = new Map(); // by cell beside our shots, "player x;y": the sum of their shares of hits
 
-createInterface({ input: process.stdin }).on('line', (line) => {
+function reply(line) {
   const question = JSON.parse(line);
   if (question.type === 'game') { // has the rules; needs no answer
     width = question.rules.width;
@@ -24,7 +26,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     const shots = choose(question);
     answer(question, shots.length ? { shots } : { skip: true });
   }
-});
+}
 
 // `stays` promises that each game starts afresh: then one process quickly plays many.
 function answer(question, fields) {

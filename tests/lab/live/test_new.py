@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
@@ -38,6 +39,15 @@ def test_a_new_bot_plays_by_the_command_printed_with_it(kit: Template, tmp_path:
     played = run(*words, "--seed", "7", cwd=tmp_path)
     assert (played.returncode, played.stderr) == (0, "")
     assert "mine" in played.stdout
+
+
+@needs("node")
+@pytest.mark.parametrize("kind", ["commonjs", "module"])
+def test_a_new_program_in_javascript_plays_in_a_folder_of_either_type(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text(json.dumps({"type": kind}))
+    run("new", "mine.js", "--program", cwd=tmp_path)
+    played = run("play", "exec:node mine.js", "random", "--seed", "7", cwd=tmp_path)
+    assert (played.returncode, played.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
