@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from salvo.cli.output import given_secret, with_secret
 from salvo.errors import ConnectionLost
 from salvo.net.mqtt import BrokerUrl
-from salvo_server.storage.roster import MAX_SCREENS, SCREENS
+from salvo_server.storage.register import MAX_SCREENS, SCREENS
 
 #: What stays, such as a host's page, begins with one of these, and a command, which is over in a moment, with another:
 #: it could not know whether what it sent before its user turned out to be in use has arrived.

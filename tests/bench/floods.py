@@ -29,7 +29,8 @@ from kit.front import Front
 from kit.mosquitto import ContestMosquitto
 from kit.raw import packet, text
 from salvo_server.brokers.mosquitto.dynamic_security import DynamicSecurity
-from salvo_server.storage.roster import SCREENS, Roster
+from salvo_server.storage.register import SCREENS
+from salvo_server.storage.roster import Roster
 
 FLOODER: Final = "red"
 Stage = Callable[[Path, Roster, Mapping[str, str]], AbstractContextManager[Door]]

@@ -10,6 +10,7 @@ import pytest
 
 from salvo.errors import WireError
 from salvo.wire.roles_and_rights import Role
+from salvo_server.storage.register import SCREENS
 from salvo_server.storage.roster import SCREENS, Roster, RosterEntry, RosterError, has_begun
 
 

@@ -24,8 +24,8 @@ from salvo_lab.comparison import compare
 from salvo_server.brokers.embedded.limits import BrokerLimits
 from salvo_server.core import chat_relay
 from salvo_server.settings import ServerSettings
-from salvo_server.storage import roster
 from salvo_server.storage.journal import locks
+from salvo_server.storage.register import SCREENS
 from salvo_watch.commands import web
 
 SETTINGS = DOCS / "settings.md"
@@ -108,9 +108,9 @@ def _claims() -> dict[str, list[tuple[Path, str]]]:
             ),
         ],
         "viewers of an account": [
-            (DOCS / "join.md", f"`red.1` to `red.{roster.SCREENS}`"),
-            (DOCS / "accounts.md", f"`red.1` to `red.{roster.SCREENS}`"),
-            (DOCS / "accounts.md", f"`projector.1` to `projector.{roster.SCREENS}`"),
+            (DOCS / "join.md", f"`red.1` to `red.{SCREENS}`"),
+            (DOCS / "accounts.md", f"`red.1` to `red.{SCREENS}`"),
+            (DOCS / "accounts.md", f"`projector.1` to `projector.{SCREENS}`"),
         ],
         "watching in a browser": [
             (

@@ -23,7 +23,7 @@ from salvo.cli import service_output
 from salvo.cli.checked import Suggesting
 from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
-from salvo.errors import SalvoError
+from salvo.errors import MissingExtra, SalvoError
 from salvo.system import plugins
 from salvo.system.distribution import HOME, PACKAGES, __version__
 from salvo.system.interruption import end_as_by_ctrl_c, exit_code
@@ -109,7 +109,12 @@ def _imported(name: str, command: Listed) -> click.Command:
     if command.needs_linux and sys.platform != "linux":  # said first: what it imports may be missing there
         where = f"it was never tried on {sys.platform}; use a machine with Linux, Docker, or on Windows WSL"
         click.echo(f"warning: salvo {name} needs Linux: {where}", err=True)
-    found: click.Command = getattr(importlib.import_module(command.module), name)
+    try:
+        found: click.Command = getattr(importlib.import_module(command.module), name)
+    except MissingExtra:  # of the first import that failed; the command may need more than that part
+        if not command.extra:
+            raise
+        raise MissingExtra(f"salvo {name}", command.extra) from None
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 PLAY: Final = "Play"
@@ -22,18 +23,31 @@ class Listed(NamedTuple):
         text: one sentence.
         module: has the command under its name.
         needs_linux: it was tried nowhere else.
+        extra: the optional part that it needs; empty if it needs none.
     """
 
     heading: str
     text: str
     module: str
     needs_linux: bool = False
+    extra: str = ""
 
 
-def listed(package: str, heading: str, needs_linux: Collection[str] = (), /, **texts: str) -> dict[str, Listed]:
+def listed(
+    package: str,
+    heading: str,
+    needs_linux: Collection[str] = (),
+    extras: Mapping[str, str] = MappingProxyType({}),
+    /,
+    **texts: str,
+) -> dict[str, Listed]:
     """Return commands of a package, whose modules are called as they are.
 
     Args:
         needs_linux: the names of those that do.
+        extras: the optional part that a command needs, by its name.
     """
-    return {name: Listed(heading, text, f"{package}.{name}", name in needs_linux) for name, text in texts.items()}
+    return {
+        name: Listed(heading, text, f"{package}.{name}", name in needs_linux, extras.get(name, ""))
+        for name, text in texts.items()
+    }

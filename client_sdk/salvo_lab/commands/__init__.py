@@ -8,6 +8,8 @@ from salvo.cli.listing import PLAY, listed
 COMMANDS: Final = listed(
     __name__,
     PLAY,
+    (),
+    {"tournament": "tournament"},
     play="Play bots against each other in this process, without a broker.",
     new="Create a starter bot, in Python or another language, or a small project.",
     compare="Decide whether one bot is better than another, in as few games as possible.",

@@ -8,6 +8,8 @@ from salvo.cli.listing import CHECK, listed
 COMMANDS: Final = listed(
     __name__,
     CHECK,
+    (),
+    {"check": "server", "doctor": "server"},
     check="Judge a client in any language, and explain what it does wrong.",
     doctor="Examine a contest's configuration, and report what to fix.",
 )

@@ -9,6 +9,7 @@ COMMANDS: Final = listed(
     __name__,
     ORGANISE,
     {"evening", "league"},
+    {"evening": "server", "league": "server"},
     evening="Write the folder of an evening: its contest, its league and its teams.",
     league="Play a league over the tables of a running contest server, or show its standings.",
 )

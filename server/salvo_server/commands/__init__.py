@@ -9,6 +9,7 @@ COMMANDS: Final = listed(
     __name__,
     ORGANISE,
     {"serve"},
+    dict.fromkeys(("demo", "serve", "teams", "backup", "restore", "mosquitto", "health"), "server"),
     demo="Watch built-in bots play a whole game over a real broker, in one process.",
     serve="Run the contest server, with its own broker or on a given one.",
     teams="Manage a contest's roster: add, list, rotate and remove accounts, and their viewers.",

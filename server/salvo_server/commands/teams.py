@@ -21,7 +21,8 @@ from salvo_server.brokers.embedded.addresses import joined, lan_addresses
 from salvo_server.operations.local_servers import RunningServer, reached_at, running_servers
 from salvo_server.settings import identity_path, roster_path
 from salvo_server.storage.identity import load_identity
-from salvo_server.storage.roster import MAX_SCREENS, ROLES, SCREENS, Member, Roster, RosterEntry
+from salvo_server.storage.register import MAX_SCREENS, SCREENS
+from salvo_server.storage.roster import ROLES, Member, Roster, RosterEntry
 from salvo_server.storage.roster_csv import read_entries
 
 if TYPE_CHECKING:

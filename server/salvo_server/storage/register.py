@@ -5,8 +5,14 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from salvo.wire.roles_and_rights import Role
+
+#: Further users of a team or watcher, for people who watch: one for each of a team of four.
+SCREENS: Final = 4
+#: A hall of watchers may have as many.
+MAX_SCREENS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from salvo.system.text_files import SECRET_LENGTH, SECRET_LETTERS, read_text
 from salvo.system.user_folders import private_folder
 from salvo.wire.roles_and_rights import Role
 from salvo.wire.topics import RESERVED, check_name
-from salvo_server.storage.register import Account
+from salvo_server.storage.register import MAX_SCREENS, SCREENS, Account
 from salvo_server.storage.vault import Vault
 
 try:
@@ -38,12 +38,8 @@ except ModuleNotFoundError:
 
 #: The version of the file's form.
 _FORM: Final = 1
-#: Further users of a team or watcher, for people who watch: one for each of a team of four.
-SCREENS: Final = 4
 #: What an account may be.
 ROLES: Final = (Role.TEAM, Role.WATCHER, Role.REFEREE, Role.HOST)
-#: A hall of watchers may have as many.
-MAX_SCREENS: Final = 200
 #: The server's own users: one talks at the tables, the other one sets up users and rights at a broker.
 SERVER_USER: Final = "salvo-server"
 KEEPER_USER: Final = "salvo-roster"
