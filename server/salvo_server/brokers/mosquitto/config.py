@@ -192,9 +192,8 @@ def configuration(folder: Path, plugin: Path, listeners: Sequence[MosquittoListe
 # The broker of a contest, written by Salvo. What you change here is lost when it is written again; put your own into
 # a separate file and name it with include_dir.
 
-# One set of users and rights for all listeners: with `per_listener_settings true` a plugin guards the listener above
-# it only, and the others would be open.
-per_listener_settings false
+# One set of users and rights for all listeners. Never set per_listener_settings, which mosquitto 2.1 deprecates: a
+# plugin would guard the listener above it only, and the others would be open.
 allow_anonymous false
 plugin {plugin}
 plugin_opt_config_file {folder / USERS_NAME}
@@ -334,8 +333,8 @@ def open_configuration(folder: Path, listeners: Sequence[MosquittoListener], tls
     return f"""\
 # The broker of an open contest, written by Salvo: no login, any client. What you change here is lost when it is written
 # again; put your own into a separate file and name it with include_dir.
-per_listener_settings false
 allow_anonymous true
+# mosquitto 2.1 deprecates acl_file, and still reads it; the plugin in its place is not in 2.0.
 # mosquitto warns of every pattern there that has neither %c nor %u: they are meant for all clients.
 acl_file {folder / RIGHTS_NAME}
 
