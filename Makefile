@@ -118,7 +118,7 @@ pictures: $(READY)       ## every picture of the documents, from real games and 
 docs: $(READY)           ## the site, in build/site: open build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs . build/site
 
-dist: $(READY)           ## what a release publishes, in dist/: wheel, sources, SBOM, hashes; built twice, the same bytes
+dist: $(READY)           ## what a release publishes, in dist/: wheel, sources, npm package, SBOM, hashes; built twice, the same bytes; needs npm
 	PYTHONPATH=tests $(BIN)/python -m release.dist
 
 wheel-test: dist         ## the wheel in empty environments of Python 3.11 to 3.13, base and extras: a table of times

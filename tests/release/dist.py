@@ -1,8 +1,8 @@
 """Build what a release publishes, twice, from the last commit: ``make dist``.
 
-In ``dist/``: the wheel, the source distribution, an SBOM of what the server's image installs (CycloneDX), and the
-SHA-256 of each. Both builds start from a copy of the commit in a folder of its own and have to be the same, byte for
-byte. Times inside are the commit's.
+In ``dist/``: the wheel, the source distribution, the npm package, an SBOM of what the server's image installs
+(CycloneDX), and the SHA-256 of each. Both builds start from a copy of the commit in a folder of its own and have to be
+the same, byte for byte. Times inside are the commit's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 DIST: Final = ROOT / "dist"
+JAVASCRIPT: Final = Path("client_sdk/javascript")
 SUMS: Final = "SHA256SUMS"
 _SBOM: Final = "battleship-salvo.cdx.json"
 
@@ -31,13 +32,15 @@ def git(*words: str) -> bytes:
 
 
 def build(commit: str, folder: Path) -> Path:
-    """Build wheel and source distribution from a commit; return the folder that has both."""
+    """Build wheel, source distribution and npm package from a commit; return the folder that has them."""
     source, built = folder / "source", folder / "built"
     with tarfile.open(fileobj=BytesIO(git("archive", commit))) as archive:
         archive.extractall(source, filter="data")
     environment = {**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct", commit).decode().strip()}
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(built), str(source)]
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    for words in (("ci", "--no-audit", "--no-fund"), ("pack", "--pack-destination", str(built))):
+        subprocess.run(["npm", *words, "--silent"], cwd=source / JAVASCRIPT, stdout=subprocess.DEVNULL, check=True)
     _write_sbom(source, built / _SBOM)
     return built
 

@@ -15,6 +15,7 @@ from salvo.cli.checked import refuse_unused
 from salvo.errors import BotError
 from salvo.system import plugins
 from salvo.system.atomic_file import create_file
+from salvo.system.distribution import NAME, __version__
 from salvo_lab.templates import KITS, PROJECT, Template
 
 #: File names that are safe in command lines and in comments of any language.
@@ -76,7 +77,10 @@ def _write_bot(file: Path, program: bool) -> None:
     }
     click.echo(f"{file} is {kit.about}")
     if kit.file == "bot.js":
-        click.echo(f"{'its SDK, once:':19}npm pack in client_sdk/javascript of a clone, then npm install its .tgz here")
+        package = f"./{NAME}-{__version__}.tgz"
+        click.echo(
+            f"{'its SDK, once:':19}npm install {package}, a file of the release; in a clone npm ci and npm pack make it"
+        )
     for purpose, command in steps.items():
         click.echo(f"{purpose + ':':19}{command}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kit.command_line import run
+from kit.documents import ROOT
 from kit.programs import PACKAGES, needs
 from salvo.bots.sources import load
 from salvo_lab.bots.random_bot import RandomBot
@@ -39,6 +41,12 @@ def test_a_new_bot_plays_by_the_command_printed_with_it(kit: Template, tmp_path:
     played = run(*words, "--seed", "7", cwd=tmp_path)
     assert (played.returncode, played.stderr) == (0, "")
     assert "mine" in played.stdout
+
+
+def test_a_new_bot_in_javascript_installs_its_sdk_as_the_guide_does(tmp_path: Path) -> None:
+    written = run("new", "mine.js", cwd=tmp_path).stdout
+    [install] = re.findall(r"^npm install .*$", (ROOT / "client_sdk/javascript/README.md").read_text(), re.MULTILINE)
+    assert f"its SDK, once:     {install}, a file of the release" in written
 
 
 @needs("node")
