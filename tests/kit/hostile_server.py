@@ -24,7 +24,7 @@ def published(text: str, team: str = "red") -> Iterator[Publication]:
     board = Placement("carrier", 1, 1, Orientation.HORIZONTAL)
     row = Standing(1, text, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0)
     standings = StandingsTable(1, 2, 1, 1, (row,))
-    announcements = [
+    announcements: list[m.Announcement] = [
         m.ServerStatus(True, text, 1, "open"),
         m.ServerStatus(True, "1.0", 1, text),
         m.RulesAnnounced(SALVO, text, 60, 30, 300, 3),

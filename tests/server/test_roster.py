@@ -11,7 +11,7 @@ import pytest
 from salvo.errors import WireError
 from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.register import SCREENS
-from salvo_server.storage.roster import SCREENS, Roster, RosterEntry, RosterError, has_begun
+from salvo_server.storage.roster import Roster, RosterEntry, RosterError, has_begun
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from kit import command_line
 from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.register import SCREENS
-from salvo_server.storage.roster import SCREENS, Roster, RosterEntry
+from salvo_server.storage.roster import Roster, RosterEntry
 from salvo_server.storage.roster_csv import read_entries
 
 

@@ -1,7 +1,7 @@
 """The client under test as a process: started with the variables of ``salvo join``, ended with all that it started.
 
-On Linux it is kept (:mod:`salvo.bots.programs.keeper`), with the limits of bots. Whatever it writes, the judge stores the
-last lines, and reads no faster than it can work.
+On Linux a keeper is its parent (:mod:`salvo.bots.programs.keeper`), with the limits of bots. Whatever it writes, the
+judge stores the last lines, and reads no faster than it can work.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Final
 from salvo.system.text_files import read_text
 from salvo.wire.roles_and_rights import Role
 from salvo_server.storage.register import SCREENS
-from salvo_server.storage.roster import ROLES, SCREENS, RosterEntry, RosterError
+from salvo_server.storage.roster import ROLES, RosterEntry, RosterError
 
 _COLUMNS: Final = ("name", "role", "screens")
 

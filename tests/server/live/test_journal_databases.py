@@ -292,7 +292,7 @@ def test_a_database_that_takes_nothing_for_a_time_ends_no_server_and_holds_none_
         journal = DatabaseJournal(f"{url}?connect_timeout=2", key_file=tmp_path / "key")
         journal.load()
         journal.commit([OPENED, step(1)])
-        held: Batch = [step(2), Progress(sent_through=1)]
+        held: Batch = [step(2), JournalProgress(sent_through=1)]
         with fault(postgresql, url):
             for _ in range(2):
                 with pytest.raises(JournalUnavailable, match="journal_away"):
