@@ -73,7 +73,7 @@ def test_a_bot_that_climbs_the_ladder_is_ranked_between_two_rungs() -> None:
     assert found.in_words.startswith(
         "hunter@0.5 beats rung 1, random-v1, and loses to rung 2, hunter-v1; the chance that"
     )
-    drawn = list(lines(found, "hunter@0.5", "0", traceback=False))
+    drawn = list(lines(found, "hunter@0.5", "0"))
     assert [line.split()[1] for line in drawn[1:4]] == ["hunter-v1", "hunter@0.5", "random-v1"]
     recorded = json.loads(json.dumps(record(found), allow_nan=False))
     assert (recorded["beats"], recorded["compared"][0]["rung"], recorded["rungs"][1]["name"]) == (1, 2, "hunter-v1")
@@ -113,5 +113,5 @@ def test_a_climb_shows_that_it_goes_on_before_the_first_games_are_over(
     (tmp_path / "endless.py").write_text("import salvo\n\n@salvo.bot\ndef fire(view):\n    while True: pass\n")
     bot = str(tmp_path / "endless.py")
     with pytest.raises(InterruptedError):
-        climb_and_show(bot, "7", jobs=1, turn_seconds=5, cluster=None, traceback=False, as_json=False)
+        climb_and_show(bot, "7", jobs=1, turn_seconds=5, cluster=None, as_json=False)
     assert shown == [None, None, None]

@@ -66,7 +66,6 @@ USELESS = {
     "play hunter sandbox:mine.py --sandbox": "--sandbox",
     "compare hunter random --sandbox": "--sandbox",
     "compare hunter --ladder --sandbox": "--sandbox",
-    "dev mybot.py --json --traceback": "--traceback",
     "join mqtt://h hunter --ca ca.pem": "--ca",
     "join mqtt://h human --strict": "--strict",
     "join mqtt://h hunter --browser": "--browser",

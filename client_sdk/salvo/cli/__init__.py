@@ -53,7 +53,7 @@ _WRONG_USAGE = frozenset(
 _REPLACED = frozenset({"taken_over", "stood_down"})
 
 #: Commands with ``--traceback``.
-_SHOW_TRACES = frozenset({"play", "compare", "dev", "solo"})
+_SHOW_TRACES = frozenset({"play", "solo"})
 
 #: What a package adds: one command, or several by name.
 _ADDED = (click.Command, dict)

@@ -30,7 +30,6 @@ def climb_and_show(
     jobs: int | None,
     turn_seconds: float,
     cluster: Cluster | None,
-    traceback: bool,
     as_json: bool,
 ) -> None:
     """Let a bot climb the frozen ladder, and print where it stands.
@@ -59,7 +58,7 @@ def climb_and_show(
     if as_json:
         click.echo(json.dumps(record(found) | {"seed": seed, "again": command}))
     else:
-        for line in lines(found, bot, seed, traceback=traceback):
+        for line in lines(found, bot, seed):
             click.echo(line)
         click.echo(f"again:    {command}")
     if found.failed:
@@ -79,7 +78,7 @@ def left(games: Sequence[int], seconds: float) -> str:
     return f"rung {len(games)} of {most} at most; {minutes} min more at most"
 
 
-def lines(found: Climb, bot: str, seed: str, *, traceback: bool) -> Iterator[str]:
+def lines(found: Climb, bot: str, seed: str) -> Iterator[str]:
     """Yield the ladder as text, the strongest rung first, with the bot where it stands."""
     rungs = found.ladder.rungs
     for number, met in found.met.items():
@@ -87,7 +86,7 @@ def lines(found: Climb, bot: str, seed: str, *, traceback: bool) -> Iterator[str
         def game_again(game: int, number: int = number) -> str:
             return again([bot, rungs[number].bot], seed, game, rules=found.ladder.rules, seats=Seats.PAIRED)
 
-        yield from failure_lines(met.failures, game_again, traceback=traceback)
+        yield from failure_lines(met.failures, game_again)
     if found.failed:
         yield "no verdict: a bot failed, so the games do not show how well it plays"
         return

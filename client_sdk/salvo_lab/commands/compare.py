@@ -17,7 +17,7 @@ from salvo.bots.replay_command import again
 from salvo.bots.sources import in_sandbox
 from salvo.bots.versions import pinned
 from salvo.cli.checked import refuse_unused, refuse_unused_sandbox
-from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, TRACEBACK, json_option
+from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, json_option
 from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
 from salvo_lab.commands.climbing import climb_and_show
 from salvo_lab.commands.failures import failure_lines
@@ -63,7 +63,6 @@ _LEGEND: Final = (
     help="Seconds for a salvo; a bot that takes longer fails.",
 )
 @SANDBOXED
-@TRACEBACK
 @json_option("One JSON line for each SECOND.")
 @click.pass_context
 def compare(
@@ -80,7 +79,6 @@ def compare(
     tls: Path | None,
     turn_seconds: float,
     sandbox: bool,
-    traceback: bool,
     as_json: bool,
 ) -> None:
     """Decide whether the bot FIRST is better or worse than SECOND, or as good within the margin.
@@ -117,7 +115,6 @@ def compare(
             jobs=jobs,
             turn_seconds=turn_seconds,
             cluster=cluster,
-            traceback=traceback,
             as_json=as_json,
         )
         return
@@ -157,7 +154,7 @@ def compare(
         if as_json:
             click.echo(json.dumps({**_record(found, partial(game_again, other)), "rules": rules, "again": command}))
         else:
-            for line in _lines(found, partial(game_again, other), time.monotonic() - start, traceback):
+            for line in _lines(found, partial(game_again, other), time.monotonic() - start):
                 click.echo(line)
     if any(found.failures for found in compared):
         if not as_json:
@@ -173,9 +170,9 @@ def compare(
     click.echo(f"again:    {command}")
 
 
-def _lines(found: Comparison, command: Callable[[int], str], seconds: float, traceback: bool) -> Iterator[str]:
+def _lines(found: Comparison, command: Callable[[int], str], seconds: float) -> Iterator[str]:
     # First, since a verdict on a bot that fails says little of how it plays.
-    yield from failure_lines(found.failures, command, traceback=traceback)
+    yield from failure_lines(found.failures, command)
     if found.failures:
         failed = " and ".join(sorted({failure.player for failure in found.failures}))
         yield f"no verdict against {found.bots[1]}: {failed} failed, so the games do not show how well it plays"

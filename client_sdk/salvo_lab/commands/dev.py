@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import click
 
 from salvo.bots.versions import pinned
-from salvo.cli.checked import refuse_unused
-from salvo.cli.options import JOBS, RULES, TRACEBACK, json_option
+from salvo.cli.options import JOBS, RULES, json_option
 from salvo.cli.output import SECONDS, Integer, has_terminal
 from salvo.errors import BotError
 from salvo_lab.commands.dev_bench import Bench, Signature, Trial, file_of, saved
@@ -45,7 +44,6 @@ GAMES = 200
     default=TURN_SECONDS,
     help="Seconds for a salvo.",
 )
-@TRACEBACK
 @json_option("One JSON line per save.")
 def dev(
     bot: str,
@@ -55,7 +53,6 @@ def dev(
     seed: str,
     jobs: int | None,
     turn_seconds: float,
-    traceback: bool,
     as_json: bool,
 ) -> None:
     """Play BOT, a file or file.py:Name, now and whenever a Python file in its folder is saved, until Ctrl-C.
@@ -66,8 +63,6 @@ def dev(
     first line says what this save has changed: better, worse, undecided or unchanged. The first error ends the games
     and is shown with its line. +- is a 95% interval. Bot output is discarded.
     """
-    if as_json:
-        refuse_unused("traceback", "with --json, whose lines have no trace; leave one of them out")
     file = file_of(bot)
     if not file.is_file():
         raise BotError("bad_bot", f"no file {file}; salvo dev plays a file whenever it is saved")
@@ -79,7 +74,7 @@ def dev(
         if as_json:
             click.echo(json.dumps(record(trial, last, bench)))
         else:
-            for line in lines(trial, last, bench, traceback=traceback):
+            for line in lines(trial, last, bench):
                 click.echo(line)
 
     last: Trial | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from textwrap import indent
 
 from salvo.errors import BotError, SalvoError
 from salvo_lab.commands.dev_bench import Bench, BotFailed, Trial
@@ -38,25 +37,22 @@ def _worth_seeing(trial: Trial, last: Trial | None) -> Iterator[tuple[LostGame, 
             yield min(chosen, key=lambda candidate: candidate[0].score.lead)
 
 
-def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = False) -> Iterator[str]:
+def lines(trial: Trial, last: Trial | None, bench: Bench) -> Iterator[str]:
     """Yield what came of a save for people: what it has changed, by opponent.
 
     Args:
         last: what it is compared with.
-        traceback: whether to show the whole traceback of an error.
     """
     trace = _trace(trial.wrong)
     if isinstance(trial.wrong, BotFailed):
         text, where = _text_and_place(bench, trial.wrong)
         yield f"{trial.at}  {where + ': ' if where else ''}{trial.wrong.failure.code}: {text}"
-        yield from _whole_trace(trace if traceback else "")
         yield f"{INDENT}again: {traced(trial.wrong.command, trace)}"
         return
     if trial.wrong is not None:
         text, where = _text_and_place(bench, trial.wrong)
         problem = f"{where}: {text}" if where else str(trial.wrong)
         yield f"{trial.at}  {problem}".replace("\n", f"\n{INDENT}")
-        yield from _whole_trace(trace if traceback else "")
         return
     yield f"{trial.at}  {_first_line(trial, last)}  ({trial.games} games in {trial.seconds:.1f} s)"
     yield from (f"{INDENT}{row}" for row in _table(trial, last))
@@ -68,11 +64,6 @@ def lines(trial: Trial, last: Trial | None, bench: Bench, *, traceback: bool = F
 
 def _trace(wrong: BotFailed | SalvoError | None) -> str:
     return wrong.failure.trace if isinstance(wrong, BotFailed) else wrong.trace if isinstance(wrong, BotError) else ""
-
-
-def _whole_trace(trace: str) -> Iterator[str]:
-    if trace:
-        yield indent(trace.rstrip(), INDENT)
 
 
 def _first_line(trial: Trial, last: Trial | None) -> str:
