@@ -282,10 +282,13 @@ def test_games_of_a_tournament_with_other_settings_are_not_taken_for_its_own(tmp
         (tournament(names=("a", "b"), time={"strikes": 9}), "time changed"),
         (tournament(names=("a", "c")), "bots changed"),
     ):
-        with pytest.raises(SeriesError, match=f"bad_results: .* before {changed}; undo that, or .* --fresh, which"):
+        with pytest.raises(
+            SeriesError, match=f"bad_results: .* before {changed}; undo that, or rename games.jsonl to begin again"
+        ):
             GamesFile(path, other)
-    with closing(GamesFile(path, TWO, fresh=True)) as fresh:
-        assert fresh.games == []
+    path.rename(tmp_path / "before.jsonl")
+    with closing(GamesFile(path, TWO)) as begun:
+        assert begun.games == []
         with pytest.raises(SeriesError, match=r"bad_results: .*another process plays this tournament"):
             GamesFile(path, TWO)
     path.write_text('{"form": 1}\n')

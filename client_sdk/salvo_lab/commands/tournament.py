@@ -91,21 +91,20 @@ def init(file: Path) -> None:
 @tournament.command()
 @_FILE
 @JOBS
-@click.option("--fresh", is_flag=True, help="Set aside the games that were played, and play everything again.")
 @json_option("One JSON object instead of the table.")
 @click.pass_context
 def run(
     ctx: click.Context,
     file: Path,
     jobs: int | None,
-    fresh: bool,
     as_json: bool,
 ) -> None:
     """Play the tournament of a file, or what is left of it.
 
     The paths of bots and rules are relative to FILE's folder. Games are saved as they end, in FILE.games.jsonl. After
     an interruption, by Ctrl-C or a power failure, the same command continues with the same results; when a bot has
-    changed, it plays that one's games again. Bots play in separate processes; what they print is discarded.
+    changed, it plays that one's games again. Rename the file of games to begin again. Bots play in separate processes;
+    what they print is discarded.
 
     FILE may be a folder: each subfolder is a bot's, and what does not load, or places no legal fleet, reads why in
     NAME.problem.txt beside its folder. FOLDER/tournament.toml may have the settings.
@@ -126,7 +125,7 @@ def run(
         given = load_tournament(path)
     if given.sandbox:
         check_sandbox()
-    games = GamesFile(record_path(path, SeriesKind.TOURNAMENT), given, fresh=fresh)
+    games = GamesFile(record_path(path, SeriesKind.TOURNAMENT), given)
     if teams is not None:
         try:
             given = teams.try_out(games.lines)
@@ -137,8 +136,6 @@ def run(
         finally:
             for problem in sorted(path.parent.glob(f"*{PROBLEM}")):
                 click.echo(f"{problem.name.removesuffix(PROBLEM)} does not play; {problem.name} says why", err=True)
-    if games.aside is not None:
-        click.echo(f"the games of before are in {file.with_name(games.aside.name)}", err=True)
     given = given.with_seed(games.seed)
     in_all, before = number_of_games(given), len(schedule(given, games.games)[1])
     if games.replaced:

@@ -31,8 +31,6 @@ from salvo_lab.series.lines import (
 )
 from salvo_lab.series.lines_file import Busy, Contradiction, LinesFile, is_new, whole_lines
 
-_FRESH: Final = "play everything again with --fresh, which sets this file aside"
-_BEGIN_AGAIN: Final = {SeriesKind.TOURNAMENT: _FRESH, SeriesKind.LEAGUE: "rename {} to begin again"}
 _IN_USE: Final = {SeriesKind.TOURNAMENT: "bad_results", SeriesKind.LEAGUE: "league_in_use"}
 
 
@@ -69,7 +67,7 @@ def read_record(path: Path) -> Recorded | None:
     try:
         head = read_head(first)
     except ValidationError:
-        cure = "a tournament is played again with --fresh, a signed log is for salvo league show --logs"
+        cure = "rename it to play a tournament again; a signed log is for salvo league show --logs"
         text = f"{path}, line {number}: not written by this version's salvo tournament or salvo league; {cure}"
         raise SeriesError("bad_results", text) from None
     read: list[SeriesLine] = []
@@ -98,7 +96,6 @@ class SeriesRecord:
     Attributes:
         path: where it is.
         recorded: all of it.
-        aside: where the record of before is, after ``fresh``; None when there was none.
     """
 
     def __init__(
@@ -109,7 +106,6 @@ class SeriesRecord:
         *,
         more: Mapping[str, Any] | None = None,
         seed: str = "",
-        fresh: bool = False,
     ) -> None:
         """Open or make it.
 
@@ -118,7 +114,6 @@ class SeriesRecord:
                 of which no game was played is replaced: a bot could not be loaded, maybe.
             more: settings that may change, as they are at its beginning.
             seed: of a new one; 128 bits are drawn when it is empty.
-            fresh: begin again; the file that is there gets another name.
 
         Raises:
             SeriesError: ``bad_results``: it is of another series, or of a changed one, or it cannot be written; this
@@ -133,7 +128,6 @@ class SeriesRecord:
         except OSError as error:
             raise _failed(path, error) from None
         try:
-            self.aside = _set_aside(path) if fresh else None
             recorded = self._to_go_on_with(settings)
             head = Head(3, kind, {**settings, **(more or {})}, seed or secrets.token_hex(16))
             self.recorded = recorded or Recorded(head, [])
@@ -149,7 +143,7 @@ class SeriesRecord:
         recorded = read_record(self.path)
         if recorded is None:
             return None
-        again = _BEGIN_AGAIN[self._kind].format(self.path.name)
+        again = f"rename {self.path.name} to begin again"
         if recorded.head.kind is not self._kind:
             text = f"{self.path}: the record of a {recorded.head.kind}; {again}"
             raise SeriesError("bad_results", text)

@@ -80,19 +80,18 @@ class GamesFile(SeriesRecord):
         replaced: bots whose last version in the record is another one.
     """
 
-    def __init__(self, path: Path, tournament: Tournament, *, fresh: bool = False) -> None:
+    def __init__(self, path: Path, tournament: Tournament) -> None:
         """Open or make it.
 
         Args:
             tournament: as its file says it; without a seed there, 128 bits are drawn for a new one.
-            fresh: begin again; the file that is there gets another name.
 
         Raises:
             SeriesError: ``bad_results``: the file is of another tournament, or of a changed one, another process
                 writes to it, or it cannot be written.
         """
         settings = tournament.settings()
-        super().__init__(path, SeriesKind.TOURNAMENT, settings, seed=tournament.seed, fresh=fresh)
+        super().__init__(path, SeriesKind.TOURNAMENT, settings, seed=tournament.seed)
         self.take(tournament)
 
     def take(self, tournament: Tournament) -> None:
