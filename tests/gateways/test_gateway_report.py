@@ -179,11 +179,10 @@ def test_a_person_who_leaves_in_mid_game_sends_the_exit() -> None:
     assert program.ended
 
 
-@pytest.mark.parametrize("rounds", [None, 2])
-def test_a_person_who_leads_restarts_and_no_clock_does(rounds: int | None) -> None:
+def test_a_person_who_leads_restarts_and_no_clock_does() -> None:
     stage, chosen = Stage(), [False]
     house = sources.load(f"{SCRIPTS}:Corners")
-    opening = classic.door(SPACED, house, rounds=rounds, end_seconds=5, restarts=lambda: chosen[0])
+    opening = classic.door(SPACED, house, end_seconds=5, restarts=lambda: chosen[0])
     program = stage.come(opening, "program")
     program.say("C")
     lose(program)

@@ -12,7 +12,7 @@ leads and begins, and a program its client; or the other way round.
 
 A message that is not understood, is out of turn, or cannot be true for any fleet, is answered with E, which ends the
 game. So does a broken connection. A person at a gateway that is server restarts or exits at the end of a game. With a
-bot the gateway begins the next one after some seconds, in which people see the end, or sends E after the given number.
+bot the gateway begins the next one after some seconds, in which people see the end.
 As client it calls a program, and calls again when that has ended.
 
 The program never shows its fleet, so the gateway referees the game itself, without a table
@@ -34,7 +34,7 @@ from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.peer import Lines
 from salvo_gateways.transcripts import NO_TRANSCRIPTS, Transcripts
 
-__all__ = ["END_SECONDS", "ClassicRole", "check", "door"]
+__all__ = ["ClassicRole", "check", "door"]
 
 
 def door(
@@ -42,7 +42,6 @@ def door(
     opponent: Callable[[], Bot],
     *,
     role: ClassicRole = ClassicRole.SERVER,
-    rounds: int | None = None,
     end_seconds: float = END_SECONDS,
     bus: bool = False,
     parted: Callable[[], None] = lambda: None,
@@ -54,12 +53,11 @@ def door(
     Args:
         opponent: makes a player for each game.
         role: the gateway's.
-        rounds: as server, games before it sends E; no limit when None.
-        end_seconds: as server, from the end of a game to the next set-up or E.
+        end_seconds: as server, from the end of a game to the next set-up.
         bus: whether messages come over the bus.
         parted: called when a program has left.
         restarts: as server with a person, whether that has chosen the next game since the end of the last one; without
-            it, and after the last of ``rounds``, ``end_seconds`` decide.
+            it, ``end_seconds`` decide.
 
     Raises:
         GatewayError: ``wrong_rules``: the protocol cannot express the rules.
@@ -67,9 +65,7 @@ def door(
     check(book)
     room = Room(book, opponent, transcripts)
     return GatewayDoor(
-        lambda peer: ClassicHandler(
-            peer, room, role, rounds=rounds, end_seconds=end_seconds, parted=parted, restarts=restarts
-        ),
+        lambda peer: ClassicHandler(peer, room, role, end_seconds=end_seconds, parted=parted, restarts=restarts),
         Frames if bus else lambda: Lines(MAX_BYTES),
     )
 

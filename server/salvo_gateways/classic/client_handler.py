@@ -54,7 +54,6 @@ class ClassicHandler(ClientHandler):
         room: Room,
         role: ClassicRole,
         *,
-        rounds: int | None,
         end_seconds: float,
         parted: Callable[[], None],
         restarts: Callable[[], bool] | None,
@@ -62,7 +61,6 @@ class ClassicHandler(ClientHandler):
         super().__init__(peer)
         self._room = room
         self._role = role
-        self._rounds = rounds
         self._end_seconds = end_seconds
         self._parted = parted
         self._restarts = restarts
@@ -98,7 +96,7 @@ class ClassicHandler(ClientHandler):
             self.peer.send(w.CLIENT)
         elif self._state is _ClientState.ENDED and self._role is ClassicRole.SERVER:
             if self._is_end_seen(now):
-                self._restart_or_exit()
+                self._set_up()
         elif self._state is _ClientState.SETUP and not self._done:
             self._be_done()
 
@@ -216,18 +214,9 @@ class ClassicHandler(ClientHandler):
 
     def _is_end_seen(self, now: float) -> bool:
         """Whether the end of a game stood long enough, or the person, who leads, has chosen to restart."""
-        if self._restarts is None or self._played == self._rounds:  # there is no other game to choose
+        if self._restarts is None:
             return now - self._ended_at >= self._end_seconds
         return self._restarts()
-
-    def _restart_or_exit(self) -> None:
-        """Do as server what a leader chooses at the end."""
-        if self._played == self._rounds:
-            self.peer.send(w.EXIT)
-            self._room.leave(self)
-            self.end()
-        else:
-            self._set_up()
 
     def _quit(self, kind: str, why: str, hint: str = "") -> None:
         self.report.refused(kind, f"{self.title()}: sent away: {why}", hint)

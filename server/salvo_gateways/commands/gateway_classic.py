@@ -12,9 +12,8 @@ import click
 
 from salvo.bots.player import Bot
 from salvo.cli.checked import refuse_unused
-from salvo.cli.output import Integer, Number
 from salvo.rules import RuleBook
-from salvo_gateways.classic import END_SECONDS, ClassicRole, check, door
+from salvo_gateways.classic import ClassicRole, check, door
 from salvo_gateways.classic.bus import Bus
 from salvo_gateways.classic.caller import call_repeatedly
 from salvo_gateways.commands.shared import (
@@ -43,9 +42,7 @@ class _Classic(click.Command):
         return rest
 
 
-def _refuse_unused(
-    *, bus: str | None, call: str | None, role: str, opponent: object, rounds: int | None, **_: object
-) -> None:
+def _refuse_unused(*, bus: str | None, call: str | None, role: str, opponent: object, **_: object) -> None:
     if bus is not None:
         for option in ("listen", "call"):
             refuse_unused(option, "with --bus, on which programs find each other; leave one of them out")
@@ -53,12 +50,7 @@ def _refuse_unused(
         refuse_unused("listen", "with --call, which connects to a program; leave one of them out")
     if opponent != HUMAN:
         refuse_unused("browser", f"for a bot; name {HUMAN} as --opponent, too")
-    elif rounds is None:
-        refuse_unused("end_seconds", f"with --opponent {HUMAN}, who decides about the next game; leave it out")
-    if role == ClassicRole.CLIENT:
-        refuse_unused("rounds", "as client: the server ends; leave it out")
-        refuse_unused("end_seconds", "as client: the server continues; leave it out")
-    else:
+    if role != ClassicRole.CLIENT:
         refuse_unused("call", "as server, which is called; say --role client, too")
 
 
@@ -82,14 +74,6 @@ def _refuse_unused(
     default="hunter",
 )
 @click.option("--browser", is_flag=True, help=f"Play as {HUMAN} by clicking: print the address of a page, and open it.")
-@click.option("--rounds", type=Integer(min=1), help="As server, games before it exits.  [default: no limit]")
-@click.option(
-    "--end-seconds",
-    type=Number(0),
-    default=END_SECONDS,
-    show_default=True,
-    help=f"As server, the time from the end of a game to the next set-up, to look at it; {HUMAN} decides instead.",
-)
 @rules_option("spaced", check)
 @transcripts_option
 def command(
@@ -99,8 +83,6 @@ def command(
     role: str,
     opponent: Callable[[], Bot] | str,
     browser: bool,
-    rounds: int | None,
-    end_seconds: float,
     book: RuleBook,
     transcripts: Path | None,
 ) -> None:
@@ -119,8 +101,6 @@ def command(
         book,
         opponent,
         role=ClassicRole(role),
-        rounds=rounds,
-        end_seconds=end_seconds,
         bus=bus is not None,
         parted=_ignore if person is None else person.is_alone,
         restarts=None if person is None else person.restarts,
