@@ -285,7 +285,11 @@ def test_what_a_boat_sinker_is_refused_is_logged_with_what_may_help(
 
 
 @pytest.mark.parametrize(
-    ("players", "hint"), [(None, "--most is 2"), (2, "a game has 2 players by salvo serve --players, or by a host")]
+    ("players", "hint"),
+    [
+        (None, "a game takes 2 without salvo serve --players"),
+        (2, "a game has 2 players by salvo serve --players, or by a host"),
+    ],
 )
 def test_a_game_that_is_full_says_which_option_counts(
     players: int | None, hint: str, caplog: pytest.LogCaptureFixture

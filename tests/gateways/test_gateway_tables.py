@@ -17,7 +17,7 @@ from salvo_server.settings import PEOPLE_TURN_SECONDS, ServerSettings, load_sett
     ("line", "table"),
     [
         ("xbs", ""),
-        ("xbs --table friday --title 'a --table'", "friday"),
+        ("xbs --table friday --listen 'a --table'", "friday"),
         ("smackdown --listen 127.0.0.1:0", None),
         ("jsonline", None),
     ],

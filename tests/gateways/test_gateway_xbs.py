@@ -173,10 +173,3 @@ def test_an_xbs_door_judges_rules_by_what_they_are_and_not_by_name(change: dict[
     with pytest.raises(GatewayError) as refused:
         door(NOWHERE, replace(XBS, **change))
     assert refused.value.code == "wrong_rules"
-
-
-@pytest.mark.parametrize("title", ["", "a|b", "a\nb", " a"])
-def test_a_title_that_is_not_one_value_is_refused(title: str) -> None:
-    with pytest.raises(GatewayError) as refused:
-        door(NOWHERE, XBS, title=title)
-    assert refused.value.code == "bad_title"

@@ -11,14 +11,13 @@ import click
 
 from salvo.cli.checked import DEFAULT_BROKER, refuse_unused_ca
 from salvo.cli.options import CA, URL
-from salvo.cli.output import Integer
 from salvo.net.mqtt import BrokerUrl
 from salvo.wire.topics import check_name
 from salvo_gateways.accounts import Accounts, OpenAccounts, RosterAccounts
 from salvo_gateways.commands.shared import serve_clients
 from salvo_gateways.listener import Listener
 from salvo_gateways.table_watch import TableWatch
-from salvo_gateways.xbs import MAX_PLAYERS, door
+from salvo_gateways.xbs import door
 from salvo_server.settings import gateway_key_path, roster_path
 from salvo_server.storage.roster import Roster, has_begun
 
@@ -28,14 +27,6 @@ _NO_ROSTER: Final = Path("none")
 @click.command("xbs")
 @click.option(
     "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients connect."
-)
-@click.option("--title", default="", help="What clients call the game.  [default: Salvo and the table's name]")
-@click.option(
-    "--most",
-    type=Integer(min=2),
-    default=MAX_PLAYERS,
-    show_default=True,
-    help="Players that a game takes where the server has no --players.",
 )
 @click.option("--table", default="", help="The table; the default one when not given.")
 @click.option("--broker", metavar="URL", type=URL, default=DEFAULT_BROKER, help="Address of the server's broker.")
@@ -48,8 +39,6 @@ _NO_ROSTER: Final = Path("none")
 @CA
 def command(
     listen: str,
-    title: str,
-    most: int,
     table: str,
     broker: str,
     roster: Path | None,
@@ -62,7 +51,7 @@ def command(
     refuse_unused_ca(broker)
     with _table_watch(broker, table, roster, ca) as watch:
         book = watch.open()
-        opening = door(watch, book, title=title or f"Salvo {table}".strip(), most=most)
+        opening = door(watch, book, title=f"Salvo {table}".strip())
         serve_clients(Listener(opening), listen, "xbs")
 
 

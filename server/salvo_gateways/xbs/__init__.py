@@ -56,8 +56,7 @@ from salvo_gateways.errors import GatewayError
 from salvo_gateways.listener import GatewayDoor
 from salvo_gateways.table_watch import TableWatch
 from salvo_gateways.xbs.client_handler import XbsHandler
-from salvo_gateways.xbs.doorway import FEWEST_PLAYERS, Doorway
-from salvo_gateways.xbs.protocol_text import speakable
+from salvo_gateways.xbs.doorway import Doorway
 
 #: Players of a game, as many as the system's own server takes by default.
 MAX_PLAYERS: Final = 9
@@ -100,13 +99,8 @@ def door(watch: TableWatch, book: RuleBook, *, title: str = "Salvo", most: int =
         most: players that make the game full where the table sets no number, 2 or more.
 
     Raises:
-        GatewayError: ``wrong_rules``: the protocol cannot express the table's rules; ``bad_title``;
-            ``bad_players``.
+        GatewayError: ``wrong_rules``: the protocol cannot express the table's rules.
     """
     check(book)
-    if not title or speakable(title) != title:
-        raise GatewayError("bad_title", f"the title {title[:60]!r} is empty, or has a | or a control character in it")
-    if most < FEWEST_PLAYERS:
-        raise GatewayError("bad_players", f"{most} players: a game takes {FEWEST_PLAYERS} or more")
     doorway = Doorway(book, title, most)
     return GatewayDoor(lambda peer: XbsHandler(peer, watch, doorway), report=watch.report)

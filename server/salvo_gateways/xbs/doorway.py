@@ -82,7 +82,7 @@ class Doorway:
         """Return what is likely to help a client with this answer; empty where nothing is known."""
         match answer:
             case "game is full" if news.wanted is None:
-                return f"--most is {self.most}"
+                return f"a game takes {self.most} without salvo serve --players"
             case "game is full":
                 return f"a game has {news.wanted} players by salvo serve --players, or by a host"
             case "game is already started" if news.state is State.OVER and news.rules is not None:
