@@ -219,7 +219,7 @@ def _web_front(contest: Contest, settings: ServerSettings) -> Iterator[Supervise
     if (games := _games_of(settings)) is not None:
         options += ["--games", games]
     if others := reached_at(contest.url, settings):
-        options += ["--join", others[0]]
+        environment["SALVO_JOIN"] = others[0]
     options += [word for name in settings.hosts for word in ("--host", name)]
     yield SupervisedProgram(WEB_FRONT, ["web", contest.own_url, *options], environment)
 

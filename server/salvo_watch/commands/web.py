@@ -70,12 +70,6 @@ MAX_CONNECTIONS = 4000
     help="Offer the games that are over, from a folder of transcripts or a journal; may be repeated.",
 )
 @click.option(
-    "--join",
-    metavar="URL",
-    envvar="SALVO_JOIN",
-    help="The broker's address that the pages tell teams.  [default: SALVO_JOIN, or URL]",
-)
-@click.option(
     "--host",
     "hosts",
     metavar="NAME",
@@ -87,11 +81,6 @@ MAX_CONNECTIONS = 4000
     metavar="URL",
     help="The address of a cache in front of these pages, which carries a crowd: pages reached there poll small files "
     "that it stores, instead of a stream each. Its path is the one under which the cache has them.",
-)
-@click.option(
-    "--mqtt/--no-mqtt",
-    default=True,
-    help="Connect teams at /mqtt to the broker, the first of several.  [default: mqtt]",
 )
 @click.option(
     "--proxy-protocol",
@@ -107,10 +96,8 @@ def web(
     listen: str,
     referee: bool,
     games: tuple[str, ...],
-    join: str | None,
     hosts: tuple[str, ...],
     public: str | None,
-    mqtt: bool,
     proxy_protocol: bool,
     ca: str | None,
     tls_cert: Path | None,
@@ -119,7 +106,8 @@ def web(
 ) -> None:
     """Show a contest to browsers: halls, phones, the games that are over, and this SDK for those who want to join.
 
-    At /mqtt teams and pages play: MQTT over WebSocket, handed to the broker as it is.
+    At /mqtt teams and pages play: MQTT over WebSocket, handed to the broker as it is, the first of several. SALVO_JOIN
+    is the broker's address that the pages tell teams, where that is not URL.
 
     With several URLs it shows the tables of all these servers, with the broker's address where two have the same name.
 
@@ -147,13 +135,13 @@ def web(
     if len(brokers) < len(urls):
         raise click.UsageError("the same URL is given twice; each is another server's broker")
     cached = "" if public is None else _cached(public)
-    given = BrokerUrl.parse(join) if join else None
+    given = BrokerUrl.parse(join) if (join := os.environ.get("SALVO_JOIN")) else None
     sources = [_source(cell, address, ca) for cell, address in brokers.items()]
     sock = listening(*split_address(listen))
     pages = _addresses(listen, sock, secure=tls_cert is not None)
     relay = Relay(sources, boards=referee)
     upstream = Upstream(next(iter(brokers.values())), ca, proxy_protocol)
-    leads_on = mqtt and upstream.address.scheme in ("mqtt", "mqtts")
+    leads_on = upstream.address.scheme in ("mqtt", "mqtts")
     where = str(given or where_teams_join(upstream.address, pages[0] if leads_on and not public else ""))
     names = {host_of(listen), BrokerUrl.parse(where).host, host_of(cached), *hosts} - {""}
     front = Front((public or pages[0]).rstrip("/"), where, frozenset(names), cached)

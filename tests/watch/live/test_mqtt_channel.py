@@ -71,16 +71,13 @@ def ended(visit: Connection) -> str:
     return end.value.rcvd.reason
 
 
-def test_mqtt_clients_connect_through_the_web_front_unless_disabled() -> None:
+def test_mqtt_clients_connect_through_the_web_front() -> None:
     with EmbeddedBroker() as broker, web_front(broker.url) as web:
         assert web.get("/mqtt")[0] == 426
         with Client(web.port, None, "ann", websocket=True) as ann, Client(web.port, None, "bob", websocket=True) as bob:
             bob.subscribe(["/to/bob"])
             ann.publish(["/to/bob"], "x" * 5000)
             bob.wait_for("/to/bob", "x" * 5000)
-        with web_front(broker.url, "--no-mqtt") as without:
-            assert without.get("/mqtt")[0] == 404
-            assert refused(without.port)[0] == 403
 
 
 def test_the_broker_knows_whom_a_connection_is_made_for(caplog: pytest.LogCaptureFixture) -> None:
