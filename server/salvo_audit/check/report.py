@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from xml.etree import ElementTree
 
 from salvo_audit.check.catalog import CLAIMS
 from salvo_audit.check.own_broker import ReceivedPublication
@@ -193,35 +192,6 @@ def _message(publication: ReceivedPublication) -> dict[str, Any]:
 def json_line(outcome: CaseOutcome) -> str:
     """Return a case as one line of JSON."""
     return json.dumps(record(outcome), ensure_ascii=False)
-
-
-def junit(run: CheckRun) -> bytes:
-    """Return the run as JUnit XML, which CI systems read."""
-    suite = ElementTree.Element(
-        "testsuite", name="salvo check", tests=str(len(run.outcomes)), time=f"{run.seconds:.1f}"
-    )
-    for outcome in run.outcomes:
-        group, _, name = outcome.case.name.partition("/")
-        case = ElementTree.SubElement(suite, "testcase", classname=group, name=name)
-        if outcome.case.name in run.known:
-            ElementTree.SubElement(case, "skipped", message="failed, as expected")
-        elif outcome.case.name in run.stale:
-            ElementTree.SubElement(case, "failure", message="not failed, though expected: take it out of the file")
-        elif outcome.verdict is CaseVerdict.FAILED:
-            text = "\n".join(f"{name}: {text}" for name, text in _about(outcome))
-            failure = ElementTree.SubElement(case, "failure", message=_for_xml(outcome.failures[0].seen))
-            failure.text = _for_xml(text)
-        elif outcome.verdict is not CaseVerdict.PASSED:
-            ElementTree.SubElement(case, "skipped", message=_for_xml(f"{outcome.verdict}: {outcome.why}"))
-    suite.set("failures", str(len(suite.findall("*/failure"))))
-    suite.set("skipped", str(len(suite.findall("*/skipped"))))
-    found: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
-    return found
-
-
-def _for_xml(text: str) -> str:
-    """Replace what XML cannot have."""
-    return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
 
 
 def page(run: CheckRun) -> str:

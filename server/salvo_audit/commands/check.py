@@ -78,7 +78,6 @@ def _read_expected(ctx: click.Context, param: click.Parameter, value: Path | Non
 @click.option("--listen", metavar="HOST:PORT", help="Wait here for a client that is started by hand.")
 @click.option("--list", "as_list", is_flag=True, help="List the cases, a line each, and the claims.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per case.")
-@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit XML here.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page to publish here.")
 def check(
     command: tuple[str, ...],
@@ -88,7 +87,6 @@ def check(
     listen: str | None,
     as_list: bool,
     as_json: bool,
-    junit: Path | None,
     html: Path | None,
 ) -> None:
     """Judge a client in any language: salvo check -- node mybot.js
@@ -125,8 +123,6 @@ def check(
         expected,
     )
     _tell(run, as_json)
-    if junit is not None:
-        junit.write_bytes(report.junit(run))
     if html is not None:
         html.write_text(report.page(run), encoding="utf-8")
     sys.exit(1 if run.surprising else 0)
