@@ -16,7 +16,7 @@ from statistics import median
 from chaos.league import HOST, SALVO, WATCHER, LeagueStage, places_of_logs
 from chaos.run import Process
 from kit.command_line import run
-from kit.mosquitto import start_mosquitto
+from kit.mosquitto import listens_elsewhere, start_mosquitto
 from kit.ports import Port
 from salvo.net.mqtt import Connection
 from salvo.wire import topics
@@ -41,13 +41,10 @@ class Cell:
             shutil.copy(name, folder)
         home = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
         home["SALVO_ROSTER"] = str(folder / roster.name)
-        words = ("--port", str(port.number), "--websocket-port", str(web.number), "--server-listen", own.address)
-        done = run("mosquitto", str(folder / "broker"), *words, environment=home)
+        done = run("mosquitto", str(folder / "broker"), "--server-listen", own.address, environment=home)
         assert done.returncode == 0, done.stderr
         self._config = folder / "broker" / "mosquitto.conf"
-        if os.geteuid() == 0:
-            with self._config.open("a") as more:
-                more.write("user root\n")
+        listens_elsewhere(self._config, port, web)
         self._broker: subprocess.Popen[bytes] | None = None
         of_tables = [word for table in tables for word in ("--table", table)]
         command = [*SALVO, "serve", "--broker", f"mqtt://{own.address}", "--profile", "contest", "--resume", "always"]

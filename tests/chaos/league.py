@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from chaos.run import Process, work_folder
 from kit.command_line import run
-from kit.mosquitto import start_mosquitto
+from kit.mosquitto import listens_elsewhere, start_mosquitto
 from kit.ports import Port
 from salvo import messages as m
 from salvo.errors import ConnectionLost
@@ -127,12 +127,9 @@ class LeagueStage:
     def _configured(self) -> Path:
         port, web, own, _ = self._ports
         folder = self.folder / "broker"
-        words = ("--port", str(port.number), "--websocket-port", str(web.number), "--server-listen", own.address)
-        self.call("mosquitto", str(folder), *words)
+        self.call("mosquitto", str(folder), "--server-listen", own.address)
         config = folder / "mosquitto.conf"
-        if os.geteuid() == 0:
-            with config.open("a") as more:
-                more.write("user root\n")
+        listens_elsewhere(config, port, web)
         return config
 
     # --- starting and ending --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,15 @@ from salvo_server.storage.register import Account
 from salvo_server.storage.roster import Credentials
 
 _OPEN = Path(__file__).with_name("open_mosquitto.conf")
+
+
+def listens_elsewhere(config: Path, port: Port, web: Port) -> None:
+    """Give teams other ports in what ``salvo mosquitto`` wrote, and let root read it, who else becomes mosquitto."""
+    text = config.read_text()
+    for usual, other in ((1883, port), (9001, web)):
+        assert text.count(f"listener {usual}\n") == 1
+        text = text.replace(f"listener {usual}\n", f"listener {other.number}\n")
+    config.write_text(text + "user root\n" * (os.geteuid() == 0))
 
 
 def start_mosquitto(config: Path) -> subprocess.Popen[bytes]:

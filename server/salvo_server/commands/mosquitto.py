@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,8 +11,7 @@ from salvo.system.atomic_file import replace_file
 from salvo.wire.topics import check_name
 from salvo_server.brokers.embedded.addresses import split_address
 from salvo_server.brokers.mosquitto.config import (
-    MAX_SERVER_CONNECTIONS,
-    MosquittoListener,
+    LISTENERS,
     MosquittoTls,
     open_server,
     write,
@@ -33,8 +33,6 @@ from salvo_server.storage.roster import Roster
     help="The server's profile; with open, any client is admitted without a login.",
 )
 @click.option("--table", "tables", metavar="NAME", multiple=True, help="A further table; may be repeated.")
-@click.option("--port", type=int, default=1883, show_default=True, help="Port for MQTT.")
-@click.option("--websocket-port", type=int, default=9001, show_default=True, help="Port for MQTT over WebSocket.")
 @click.option(
     "--server-listen",
     metavar="HOST:PORT",
@@ -55,8 +53,6 @@ def mosquitto(
     file: Path | None,
     profile: str,
     tables: tuple[str, ...],
-    port: int,
-    websocket_port: int,
     server_listen: str,
     plugin: Path | None,
     web_secret: Path | None,
@@ -64,6 +60,8 @@ def mosquitto(
     tls_key: Path | None,
 ) -> None:
     """Write to FOLDER a configuration that makes mosquitto a contest's broker; the server adds all teams to it.
+
+    Teams connect at port 1883, and over WebSocket at 9001, which may be changed in the file.
 
     It has only the server's own two users, with passwords that are derived from the key of the server's roster. With
     the profile open, mosquitto has no users: it admits any client, and recognises the server by a name that is derived
@@ -74,12 +72,9 @@ def mosquitto(
     tls = None if tls_cert is None or tls_key is None else MosquittoTls(tls_cert, tls_key)
     roster = Roster(roster_path(file))
     named = [DEFAULT_TABLE, *(check_name(table, "table") for table in tables)]
-    host, server_port = split_address(server_listen)
-    listeners = (
-        MosquittoListener(port),
-        MosquittoListener(websocket_port, websocket=True),
-        MosquittoListener(server_port, host, max_connections=MAX_SERVER_CONNECTIONS),
-    )
+    host, port = split_address(server_listen)
+    *of_teams, of_server = LISTENERS
+    listeners = (*of_teams, replace(of_server, host=host, port=port))
     is_open = profile == "open"
     if web_secret is not None:
         replace_file(web_secret, roster.web.secret.encode(), 0o600)

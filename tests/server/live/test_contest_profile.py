@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sysconfig
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pytest
 
 from kit.command_line import run
 from kit.guarded import wait_for_users
-from kit.mosquitto import start_mosquitto
+from kit.mosquitto import listens_elsewhere, start_mosquitto
 from kit.players import join
 from kit.ports import Port
 from kit.processes import started, without_settings
@@ -72,12 +71,9 @@ def brokers(organiser: Organiser) -> Iterator[tuple[str, str]]:
     """A mosquitto as ``salvo mosquitto`` makes it: where teams connect, and where the server does."""
     folder = organiser.folder / "broker"
     with Port() as port, Port() as web, Port() as own:
-        words = ("--port", str(port.number), "--websocket-port", str(web.number), "--server-listen", own.address)
-        command = organiser.run("mosquitto", str(folder), *words)
+        command = organiser.run("mosquitto", str(folder), "--server-listen", own.address)
         assert command.split() == ["mosquitto", "-c", str(folder / "mosquitto.conf")]
-        if os.geteuid() == 0:  # else it becomes the user mosquitto, who may not look into the test's folder
-            with (folder / "mosquitto.conf").open("a") as config:
-                config.write("user root\n")
+        listens_elsewhere(folder / "mosquitto.conf", port, web)
         running = start_mosquitto(folder / "mosquitto.conf")
         yield f"mqtt://{port.address}", f"mqtt://{own.address}"
         running.terminate()

@@ -201,7 +201,7 @@ def _play_to_the_end(port: int) -> set[str]:
 
 def test_the_open_broker_files_are_private_and_the_commands_to_start_are_printed(tmp_path: Path) -> None:
     folder, roster = tmp_path / "open-broker", tmp_path / "open.json"
-    done = CliRunner().invoke(mosquitto, [str(folder), "--profile", "open", "--roster", str(roster), "--port", "1899"])
+    done = CliRunner().invoke(mosquitto, [str(folder), "--profile", "open", "--roster", str(roster)])
     assert done.output.splitlines() == [
         f"mosquitto -c {folder}/mosquitto.conf",
         f"salvo serve --profile open --broker mqtt://127.0.0.1:1884 --roster {roster}",
@@ -210,4 +210,4 @@ def test_the_open_broker_files_are_private_and_the_commands_to_start_are_printed
     assert f"user {own.user}\n" in (folder / "rights.acl").read_text()
     assert (folder / "rights.acl").stat().st_mode & 0o777 == 0o600
     assert Roster(roster).server.secret not in (folder / "rights.acl").read_text()
-    assert "listener 1899\n" in (folder / "mosquitto.conf").read_text()
+    assert "listener 1883\n" in (folder / "mosquitto.conf").read_text()
