@@ -76,7 +76,7 @@ class Laboratory:
         self.workers = [self._worker(host, name) for host, name in enumerate(HOSTS)]
 
     def _worker(self, host: int, name: str) -> Process:
-        words = ["lab", "worker", self._url(host), "--jobs", "1", "--name", name, *self._tls]
+        words = ["lab", "worker", self._url(host), "--jobs", "1", *self._tls]
         return Process([*self.network.prefix(host), *SALVO, *words], self.folder / f"{name}.log")
 
     def _url(self, host: int) -> str:

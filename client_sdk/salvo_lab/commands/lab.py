@@ -52,10 +52,9 @@ def scheduler(listen: str, tls: Path | None) -> None:
 @click.argument("url", metavar="URL")
 @TLS
 @JOBS
-@click.option("--name", help="What this host is called.  [default: its own name and the process's number]")
-def worker(url: str, tls: Path | None, jobs: int | None, name: str | None) -> None:
+def worker(url: str, tls: Path | None, jobs: int | None) -> None:
     """Play for the scheduler at URL, tls://HOST:PORT, until that ends or Ctrl-C."""
-    name = name or f"{socket.gethostname()}-{os.getpid()}"
+    name = f"{socket.gethostname()}-{os.getpid()}"
     _until_ended(_serve_blocks(url, tls, jobs, name, lambda address: click.echo(f"host {name}: plays at {address}")))
 
 

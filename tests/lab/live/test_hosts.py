@@ -64,11 +64,13 @@ class Hosts:
         assert output is not None
         self.url = output.readline().split()[1]
 
-    def add(self, name: str) -> None:
-        """Start a worker, and wait until it says that it is connected."""
-        output = self._start("worker", self.url, "--jobs", "1", "--name", name, *self._options).stdout
+    def add(self) -> str:
+        """Start a worker, wait until it says that it is connected, and return what it is called."""
+        output = self._start("worker", self.url, "--jobs", "1", *self._options).stdout
         assert output is not None
-        assert output.readline().startswith(f"host {name}: plays at t")
+        connected = re.match(r"host (\S+): plays at t", output.readline())
+        assert connected is not None
+        return connected[1]
 
     def _start(self, *words: str) -> subprocess.Popen[str]:
         folder = self.folder / "-".join(words[:1] + words[-1:]).replace("/", "-")
@@ -118,11 +120,11 @@ def test_a_host_with_other_code_does_not_play(tmp_path: Path, home: Path) -> Non
     with ExitStack() as leaving, pytest.MonkeyPatch.context() as patched:
         hosts = Hosts(tmp_path, leaving)
         patched.setenv("PYTHONPATH", str(other))
-        hosts.add("old")
+        old = hosts.add()
         patched.delenv("PYTHONPATH")
         found = _run(home, "play", "hunter", "random", "--games", "5", "--scheduler", hosts.url)
     assert found.returncode == 1
-    assert re.search(r"error: host_versions: Salvo's code is \w+ on host old, and \w+ here", found.stderr)
+    assert re.search(rf"error: host_versions: Salvo's code is \w+ on host {re.escape(old)}, and \w+ here", found.stderr)
 
 
 @pytest.mark.slow
@@ -134,7 +136,7 @@ def test_only_clients_with_the_clusters_certificates_may_connect(tmp_path: Path,
     with ExitStack() as leaving:
         hosts = Hosts(tmp_path, leaving, *ours)
         assert hosts.url.startswith("tls://127.0.0.1:")
-        hosts.add("one")
+        hosts.add()
         stranger = _run(home, *command, "--scheduler", hosts.url, *theirs)
         plain = _run(home, *command, "--scheduler", hosts.url.replace("tls", "tcp"))
         found = _run(home, *command, "--scheduler", hosts.url, *ours)
@@ -151,7 +153,7 @@ def test_another_user_of_the_machine_reaches_no_host(
     """Neither without TLS, as Dask itself connects, nor with certificates of their own."""
     with ExitStack() as leaving:
         hosts = Hosts(tmp_path, leaving)
-        hosts.add("one")
+        hosts.add()
         connect = "import distributed, sys; distributed.Client(sys.argv[1], timeout=30); print('connected')"
         plain = subprocess.run(
             [sys.executable, "-c", connect, hosts.url.replace("tls", "tcp")],
