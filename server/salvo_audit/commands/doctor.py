@@ -32,24 +32,19 @@ _STYLES = {
 @click.command()
 @click.argument("url", required=False, type=URL)
 @click.option(
-    "--profile",
-    type=click.Choice(["open", "contest", "strict"]),
-    help="The expected profile; with open, a missing login is not a failure.",
-    show_default=False,
-)
-@click.option(
     "--ca", type=click.Path(path_type=Path), envvar="SALVO_CA", help="CA that signs the broker's certificate, PEM."
 )
 @click.option("--roster", type=click.Path(path_type=Path), help="The roster's file.  [default: one per user]")
 @click.option("--config", type=click.Path(path_type=Path), help="The server's TOML file with its settings.")
-def doctor(url: str | None, profile: str | None, ca: Path | None, roster: Path | None, config: Path | None) -> None:
+def doctor(url: str | None, ca: Path | None, roster: Path | None, config: Path | None) -> None:
     """Examine the configuration of a contest at URL, or of the one on this machine.
 
     Prints a line for each check, PASS, WARN, FAIL or SKIP, with the reason and the fix; exits with 1 when anything
     fails. It changes nothing, disconnects no one, and may run during a game.
 
     On the server's machine it finds the running server, and reads its status with the server's own account; anywhere
-    else, give URL the user of a team's viewer, as mqtt://red.1@HOST, and SALVO_SECRET the team's secret.
+    else, give URL the user of a team's viewer, as mqtt://red.1@HOST, and SALVO_SECRET the team's secret. The profile
+    that it expects is that of the settings, also in SALVO_PROFILE; with open, a missing login is not a failure.
     """
     if url is not None:
         refuse_unused_ca(url)
@@ -57,7 +52,7 @@ def doctor(url: str | None, profile: str | None, ca: Path | None, roster: Path |
     if roster is not None:
         settings = settings.model_copy(update={"roster": roster})
     target = _target(url, settings, here=config is not None or roster is not None)
-    wanted = profile or (settings.profile if "profile" in settings.model_fields_set else None)
+    wanted = settings.profile if "profile" in settings.model_fields_set else None
     if wanted is None and target.serves and target.settings is not None and target.settings.profile == "open":
         wanted = "open"  # that of the running server
     target.profile = wanted
