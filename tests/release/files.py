@@ -31,11 +31,11 @@ _ROSTER, _IDENTITY, _JOURNAL, _PROOF, _BACKUP = (
 )
 
 
-def _start(folder: Path, *words: str) -> subprocess.Popen[str]:
+def _start(folder: Path, *words: str, **more: str) -> subprocess.Popen[str]:
     own = {"XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
     command = [str(Path(sys.executable).with_name("salvo")), *words]
     return subprocess.Popen(
-        command, cwd=folder, env=without_settings(**own), stdout=subprocess.PIPE, stderr=sys.stderr, text=True
+        command, cwd=folder, env=without_settings(**own, **more), stdout=subprocess.PIPE, stderr=sys.stderr, text=True
     )
 
 
@@ -54,8 +54,8 @@ def _play(folder: Path, address: str) -> None:
     server = _start(folder, "serve", "--config", "contest.toml", "--transcripts", ".")
     players = [
         _start(
-            folder, "join", f"mqtt://{address}", "hunter", "--team", team, "--secret-file", f"{team}.secret",
-            "--games", "1", "--proof", f"{team}.proof.jsonl",
+            folder, "join", f"mqtt://{address}", "hunter", "--team", team, "--games", "1",
+            "--proof", f"{team}.proof.jsonl", SALVO_SECRET_FILE=f"{team}.secret",
         )
         for team in _TEAMS
     ]  # fmt: skip

@@ -67,7 +67,6 @@ USELESS = {
     "join mqtt://h human --strict": "--strict",
     "join mqtt://h hunter --browser": "--browser",
     "control pause mqtt://h --ca ca.pem": "--ca",
-    "join xbs://h:1 hunter --secret-file f": "--secret-file",
     "join jsonline://h:1 hunter --table t": "--table",
     "join xbs://h:1 hunter --proof p": "--proof",
     "join smackdown: hunter --strict": "--strict",

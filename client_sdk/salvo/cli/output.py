@@ -85,9 +85,9 @@ def _wait_for_end() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def given_secret(file: Path | None = None) -> str | None:
-    """Return the secret from a file, that of SALVO_SECRET_FILE where none is given, else SALVO_SECRET."""
-    named = file or os.environ.get("SALVO_SECRET_FILE")
+def given_secret() -> str | None:
+    """Return the secret from the file that SALVO_SECRET_FILE names, else SALVO_SECRET."""
+    named = os.environ.get("SALVO_SECRET_FILE")
     if not named:
         return os.environ.get("SALVO_SECRET") or None
     return read_secret(Path(named), partial(SalvoError, "secret_file"))

@@ -52,7 +52,6 @@ def _is_a_person(bot: object) -> bool:
 @click.argument("bot")
 @click.argument("names", nargs=-1, metavar="[OWN OPPONENT]")
 @click.option("--team", envvar="SALVO_TEAM", help="The team's name.  [default: the URL's user, else the file's]")
-@click.option("--secret-file", type=click.Path(path_type=Path), help="A file with the team's secret.")
 @click.option(
     "--table",
     envvar="SALVO_TABLE",
@@ -78,7 +77,6 @@ def join(
     bot: str,
     names: tuple[str, ...],
     team: str | None,
-    secret_file: Path | None,
     table: str,
     ca: str | None,
     games: int | None,
@@ -93,15 +91,16 @@ def join(
     It reconnects after a lost connection. CMD is a program in any language, which reads JSON lines and answers with
     them.
 
-    The team's secret is in SALVO_SECRET or in a file; at a terminal, the command asks for it if the server needs it. On
-    an open server (profile open) a team without a secret gets a random one, which is shown.
+    The team's secret is in SALVO_SECRET, or in a file that SALVO_SECRET_FILE names; at a terminal, the command asks for
+    it if the server needs it. On an open server (profile open) a team without a secret gets a random one, which is
+    shown.
 
     With xbs://HOST:PORT or jsonline://HOST:PORT, the bot plays on a server of that older system; add ?cells=xy for a
     JSON-lines server that fails at cells written as row and column. With smackdown: it plays on standard streams, as a
     child process of a Code Smackdown referee, which appends both names.
     """
     refuse_unused_ca(url)
-    for option in ("secret_file", "table", "proof", "strict") if _gateway(url).bot_client else ():
+    for option in ("table", "proof", "strict") if _gateway(url).bot_client else ():
         refuse_unused(option, "on a server of an older system; leave it out")
     if _is_a_person(bot):
         refuse_unused("strict", "for a person, who does not fail; leave it out")
@@ -127,7 +126,7 @@ def join(
         own = {"games": games, "seed": seed, "listener": _warn_open}
         return _play_bot(make(bot), url, team, secret, strict=strict, **seat, **own)
 
-    for report in _with_secret(play, url, team, given_secret(secret_file)):
+    for report in _with_secret(play, url, team, given_secret()):
         _print(report, team, as_json)
 
 

@@ -73,12 +73,12 @@ def puddle(tmp_path: Path) -> str:
     return str(file)
 
 
-def _run(arguments: list[str], use: Callable[[Client], Any]) -> Any:
+def _run(arguments: list[str], use: Callable[[Client], Any], **environment: str) -> Any:
     from mcp.client.client import Client  # only here: every process that collects tests would pay for it
     from mcp.client.stdio import StdioServerParameters
 
     async def session() -> Any:
-        parameters = StdioServerParameters(command=sys.executable, args=["-m", "salvo", *arguments])
+        parameters = StdioServerParameters(command=sys.executable, args=["-m", "salvo", *arguments], env=environment)
         async with Client(parameters) as client:
             return await use(client)
 
@@ -157,7 +157,7 @@ def test_a_model_that_comes_back_has_rules_fleet_and_salvos_of_its_game(
 ) -> None:
     secret = tmp_path / "secret"
     secret.write_text("ashes")
-    join_it = ["join", broker.url, "mcp", "--team", "model", "--secret-file", str(secret), "--seed", "1"]
+    join_it = ["join", broker.url, "mcp", "--team", "model", "--seed", "1"]
 
     async def first(client: Client) -> tuple[Answer, Answer]:
         model = Model(client)
@@ -180,8 +180,8 @@ def test_a_model_that_comes_back_has_rules_fleet_and_salvos_of_its_game(
 
     with start_server(Announced(), players=2, over_seconds=60, rules=puddle):
         join(broker.url, "random", RandomBot())
-        rules, view = _run(join_it, first)
-        rules_again, view_again = _run(join_it, again)
+        rules, view = _run(join_it, first, SALVO_SECRET_FILE=str(secret))
+        rules_again, view_again = _run(join_it, again, SALVO_SECRET_FILE=str(secret))
     for name in ("how_to_play", "your_fleet", "me"):
         assert rules[name] == rules_again[name]
     assert any(line.startswith("A turn takes ") for line in rules["how_to_play"]), rules["how_to_play"]

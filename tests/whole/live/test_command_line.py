@@ -157,11 +157,11 @@ def test_a_secret_from_a_file_or_the_environment_is_in_no_list_of_processes(tmp_
     file.write_text("cockadoodledoo\n")
     pipe = subprocess.PIPE
     with _serve("--players", "3") as (server, url):
-        for name, extra, given in (
-            ("a", ["--secret-file", str(file)], {}),
-            ("b", [], {"SALVO_SECRET": "cockadoodledoo"}),
+        for name, given in (
+            ("a", {"SALVO_SECRET_FILE": str(file)}),
+            ("b", {"SALVO_SECRET": "cockadoodledoo"}),
         ):
-            command = [SALVO, "--log-level", "debug", "join", url, "random", "--team", name, *extra]
+            command = [SALVO, "--log-level", "debug", "join", url, "random", "--team", name]
             with started(command, stdout=pipe, stderr=pipe, env=without_settings(**given)) as bot:
                 _until_printed(server, f'"{name}"]')
                 assert b"cockadoodledoo" not in Path(f"/proc/{bot.pid}/cmdline").read_bytes()
@@ -177,7 +177,7 @@ def test_a_file_without_a_secret_is_one_clear_line(tmp_path: Path, content: str 
     file = tmp_path / "secret"
     if content is not None:
         file.write_text(content)
-    done = run("join", "mqtt://127.0.0.1:1", "random", "--secret-file", str(file))
+    done = run("join", "mqtt://127.0.0.1:1", "random", environment={"SALVO_SECRET_FILE": str(file)})
     assert (done.returncode, text in done.stderr) == (1, True)
     assert str(file) in done.stderr
 
