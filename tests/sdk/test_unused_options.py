@@ -51,7 +51,6 @@ USELESS = {
     "compare hunter random --scheduler tcp://h:1 --jobs 2": "--jobs",
     "compare hunter random --tls folder": "--tls",
     "compare hunter --ladder --games 10": "--games",
-    "compare hunter --ladder --margin 0.1": "--margin",
     "compare hunter --ladder --rules xbs": "--rules",
     "solo hunter --scheduler tcp://h:1 --jobs 2": "--jobs",
     "solo hunter --tls folder": "--tls",

@@ -18,7 +18,7 @@ from salvo.bots.sources import in_sandbox
 from salvo.bots.versions import pinned
 from salvo.cli.checked import refuse_unused, refuse_unused_sandbox
 from salvo.cli.options import JOBS, RULES, SANDBOXED, SEED, json_option
-from salvo.cli.output import SECONDS, Integer, Number, Progress, progress_bar
+from salvo.cli.output import SECONDS, Integer, Progress, progress_bar
 from salvo_lab.commands.climbing import climb_and_show
 from salvo_lab.commands.failures import failure_lines
 from salvo_lab.commands.on_hosts import connected, hosts
@@ -48,12 +48,6 @@ _LEGEND: Final = (
 )
 @RULES
 @SEED
-@click.option(
-    "--margin",
-    type=Number(0, 0.5, max_open=True),
-    default=0.02,
-    help="Also stop when the win rate is certainly this close to 50%: 0.02 is 48% to 52%; 0 disables this.",
-)
 @JOBS
 @hosts
 @click.option(
@@ -73,7 +67,6 @@ def compare(
     games: int,
     rules: str,
     seed: str | None,
-    margin: float,
     jobs: int | None,
     scheduler: str | None,
     tls: Path | None,
@@ -81,7 +74,7 @@ def compare(
     sandbox: bool,
     as_json: bool,
 ) -> None:
-    """Decide whether the bot FIRST is better or worse than SECOND, or as good within the margin.
+    """Decide whether the bot FIRST is better or worse than SECOND, or as good: it certainly wins 48% to 52%.
 
     Several SECONDs are played one by one, with the same fleets. HEAD:mybot.py is the bot as committed in git. With
     --ladder, FIRST meets four rungs at most of a frozen ladder of built-in bots, and shows how long that may take.
@@ -94,7 +87,6 @@ def compare(
         refuse_unused(
             "games", f"with --ladder, which plays at most {GAMES} games against a rung; leave one of them out"
         )
-        refuse_unused("margin", "with --ladder, which looks for any difference; leave one of them out")
         refuse_unused("rules", "with --ladder, whose strengths are those of its own rules; leave one of them out")
     if ladder and others:
         raise click.UsageError(f"--ladder takes the place of {others[0]}; leave one of them out")
@@ -119,9 +111,9 @@ def compare(
         )
         return
     words = ["salvo", "compare", first, *others, "--seed", seed]
-    for option, value, default in (("--games", games, 20_000), ("--rules", rules, "salvo"), ("--margin", margin, 0.02)):
+    for option, value, default in (("--games", games, 20_000), ("--rules", rules, "salvo")):
         if value != default:
-            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+            words += [option, str(value)]
     command = shlex.join(words)
 
     def game_again(other: str, game: int) -> str:
@@ -143,7 +135,6 @@ def compare(
                 seed=seed,
                 rules=rules,
                 confidence=1 - ERROR / len(others),  # all together err as often as stated (Bonferroni)
-                margin=margin or None,
                 jobs=jobs,
                 turn_seconds=turn_seconds,
                 progress=progress,

@@ -71,7 +71,7 @@ def _write_bot(file: Path, program: bool) -> None:
     bot = shlex.quote(f"exec:{kit.runs} {shlex.quote(str(file))}" if kit.runs else str(file))
     steps = {
         "a game to look at": f"salvo play {bot} hunter",
-        "is it better": f"salvo compare {bot} hunter --margin 0.05",
+        "is it better": f"salvo compare {bot} hunter",
         "after each save": f"salvo dev {bot}",
         "a contest": f"salvo join mqtt://HOST {bot}",
     }
