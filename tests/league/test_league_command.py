@@ -88,7 +88,7 @@ def test_league_show_refuses_a_missing_source_or_target_in_one_line(journal: str
     assert "FILE..." in refused("--logs")
     assert refused("--logs", str(tmp_path / "none")).startswith("error: proof_missing: ")
     table = str(tmp_path / "no" / "table.csv")
-    assert refused("--journal", journal, "--csv", table).startswith("error: csv_unwritable: ")
+    assert refused("--journal", journal, "--csv", table).startswith("error: file_unusable: ")
     page = tmp_path / "diary.txt"
     page.write_text("dear diary")
     assert refused("--journal", journal, "--page", str(page)).startswith("error: html_unwritable: ")

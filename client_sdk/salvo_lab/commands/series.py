@@ -52,7 +52,7 @@ def show_series(
 
     Raises:
         SeriesError: ``bad_results``.
-        SalvoError: what ``begun`` raises, ``csv_unwritable`` or ``html_unwritable``.
+        SalvoError: what ``begun`` raises, ``file_unusable`` or ``html_unwritable``.
     """
     path, recorded = _record_of(file, kind)
     came_to = begun(file) if recorded is None else standings_of(recorded)
@@ -158,7 +158,7 @@ def write_csv(ranked: Sequence[Score], noun: str, path: Path) -> None:
         noun: the heading of the names.
 
     Raises:
-        SalvoError: ``csv_unwritable``.
+        SalvoError: ``file_unusable``.
     """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
@@ -172,4 +172,4 @@ def write_csv(ranked: Sequence[Score], noun: str, path: Path) -> None:
     try:
         replace_file(path, text.getvalue().encode())
     except OSError as error:
-        raise SalvoError("csv_unwritable", f"{path}: {error.strerror}; name another file with --csv") from None
+        raise SalvoError("file_unusable", f"{path}: {error.strerror}; name another file with --csv") from None

@@ -45,7 +45,7 @@ def make_certificates(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, P
     """Make the three files; return their paths: CA certificate, certificate, key.
 
     Raises:
-        SalvoError: ``tls_exists`` or ``tls_unwritable``, or ``bad_host``.
+        SalvoError: ``tls_exists`` or ``file_unusable``, or ``bad_host``.
         MissingExtra: trustme, which issues the certificates, is not installed.
     """
     try:
@@ -67,7 +67,7 @@ def make_certificates(folder: Path, hosts: Sequence[str]) -> tuple[Path, Path, P
             if not create_file(path, content, mode):
                 raise _exists(path)
     except OSError as error:
-        raise SalvoError("tls_unwritable", f"{error.filename}: {error.strerror}; name another folder") from None
+        raise SalvoError("file_unusable", f"{error.filename}: {error.strerror}; name another folder") from None
     return paths
 
 

@@ -84,7 +84,7 @@ class Proof:
         An incomplete last line is cut off.
 
         Raises:
-            SalvoError: ``proof_unwritable``; ``not_a_proof`` for a file that has something else in it.
+            SalvoError: ``file_unusable``; ``not_a_proof`` for a file that has something else in it.
         """
         self._path = path
         self._games: dict[str, _ProvenGame] = {}
@@ -94,7 +94,7 @@ class Proof:
             self._file.seek(0)
             self._go_on(self._file)
         except OSError as error:
-            raise SalvoError("proof_unwritable", f"{path}: {error.strerror}; name another file") from None
+            raise SalvoError("file_unusable", f"{path}: {error.strerror}; name another file") from None
 
     def _go_on(self, file: BinaryIO) -> None:
         for line in lines_of(file):
@@ -166,7 +166,7 @@ class Proof:
             self._file.write(line.replace(b"\n", b" ") + b"\n")
             self._file.flush()
         except OSError as error:
-            raise SalvoError("proof_unwritable", f"{self._path}: {error.strerror}") from None
+            raise SalvoError("file_unusable", f"{self._path}: {error.strerror}") from None
 
     def close(self) -> None:
         """Write the waiting entries, and close the file."""

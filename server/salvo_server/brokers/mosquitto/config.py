@@ -161,7 +161,7 @@ def write(
         plugin: where mosquitto finds its plugin; looked for when None.
 
     Raises:
-        MosquittoConfigError: ``no_plugin``, or ``config_unwritable``.
+        MosquittoConfigError: ``no_plugin``, or ``file_unusable``.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def write(
         create_file(users, json.dumps(first_users(server, keeper, tables), indent=1).encode() + b"\n")
         _hand_over(folder, users)
     except OSError as error:
-        raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
+        raise MosquittoConfigError("file_unusable", f"{folder}: {error.strerror}") from None
     return config
 
 
@@ -302,7 +302,7 @@ def write_open(
         server: who speaks and hears at the tables, as :func:`open_server` makes it.
 
     Raises:
-        MosquittoConfigError: ``config_unwritable``.
+        MosquittoConfigError: ``file_unusable``.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -311,7 +311,7 @@ def write_open(
         replace_file(config, open_configuration(folder.absolute(), listeners, tls).encode())
         _hand_over(folder, rights)
     except OSError as error:
-        raise MosquittoConfigError("config_unwritable", f"{folder}: {error.strerror}") from None
+        raise MosquittoConfigError("file_unusable", f"{folder}: {error.strerror}") from None
     return config
 
 
