@@ -68,13 +68,13 @@ class Listener:
         """Start to listen; port 0 lets the system choose one.
 
         Raises:
-            GatewayError: ``cannot_listen``.
+            GatewayError: ``address_in_use``.
         """
         try:
             family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
             self._listener = socket.create_server((host, port), family=family)
         except OSError as error:
-            raise GatewayError("cannot_listen", f"{host}:{port}: {error.strerror or error}") from None
+            raise GatewayError("address_in_use", f"{host}:{port}: {error.strerror or error}") from None
         self.address = self._listener.getsockname()[:2]
         threading.Thread(target=self._accept, name="gateway", daemon=True).start()
 

@@ -81,7 +81,7 @@ class Bus:
             interface: the address of the network interface; by default the one that leads to the group.
 
         Raises:
-            GatewayError: ``cannot_listen``.
+            GatewayError: ``address_in_use``.
         """
         self._group = group
         self._host = host
@@ -97,7 +97,7 @@ class Bus:
             self._multicast.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
             self._multicast.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
         except OSError as error:
-            raise GatewayError("cannot_listen", f"{joined(*group)}: {error.strerror or error}") from None
+            raise GatewayError("address_in_use", f"{joined(*group)}: {error.strerror or error}") from None
         self._own = joined(own, self._listener.getsockname()[1])
 
     def run(self, stop: threading.Event) -> None:

@@ -84,7 +84,7 @@ def serve_clients(
 
     Raises:
         BrokerError: ``bad_address``.
-        GatewayError: ``cannot_listen``.
+        GatewayError: ``address_in_use``.
     """
     stop = stop or ended_by_signals()
     host.open(*split_address(listen))

@@ -363,7 +363,7 @@ def test_every_line_of_a_server_that_logs_json_is_an_object(tmp_path: Path) -> N
             server.send_signal(signal.SIGINT)
             out, err = server.communicate(timeout=60)
     assert [(each["event"], each.get("code"), each.get("level")) for each in output] == [
-        ("error", "cannot_listen", None),
+        ("error", "address_in_use", None),
         ("log", None, "error"),
     ]
     assert "is started again" in output[1]["text"]
