@@ -275,8 +275,9 @@ def test_a_client_does_not_return_at_once_to_the_broker_that_it_lost(stage: Stag
     stage.lose()
     stage.wire.connect()
     stage.open("")
+    stage.announced()
     stage.seat("t1", "mqtt://a")  # the host has not noticed yet
-    assert stage.brokers == ["mqtt://b"]
+    assert (stage.announced(), stage.brokers) == ([], ["mqtt://b"])
     stage.seat("t2")
     stage.say("", m.PlayersListed(()))
     assert (stage.brokers, stage.table) == (["mqtt://b"], "t2")
