@@ -13,7 +13,6 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +22,7 @@ from salvo.cli import service_output
 from salvo.cli.checked import Suggesting
 from salvo.cli.listing import HEADINGS, MORE, Listed
 from salvo.cli.logs import begin_log, error_line
-from salvo.errors import MissingExtra, SalvoError
+from salvo.errors import MissingExtra, SalvoError, printable, quietly
 from salvo.system import plugins
 from salvo.system.distribution import HOME, PACKAGES, __version__
 from salvo.system.interruption import end_as_by_ctrl_c, exit_code
@@ -49,6 +48,8 @@ _WRONG_USAGE = frozenset(
     }
 )
 
+log = logging.getLogger(__name__)
+
 #: Codes of a server whose place another one has; it may be started again, to wait.
 _REPLACED = frozenset({"taken_over", "stood_down"})
 
@@ -72,7 +73,7 @@ class _Lazy(Suggesting):
         if cmd_name in self._ours:
             return _imported(cmd_name, self._ours[cmd_name])
         if cmd_name in plugins.found(plugins.COMMANDS):
-            loaded: Mapping[str, Listed] | click.Command = plugins.load(plugins.COMMANDS, cmd_name, _ADDED)
+            loaded: object = plugins.load(plugins.COMMANDS, cmd_name, _ADDED)
             if isinstance(loaded, click.Command):
                 return loaded
         command = self._all().get(cmd_name)
@@ -81,7 +82,7 @@ class _Lazy(Suggesting):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         under: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         for name, command in self._all().items():
-            line = command if isinstance(command, Listed) else Listed(MORE, command.get_short_help_str(100), "")
+            line = command if isinstance(command, Listed) else Listed(MORE, _help_of(command), "")
             under.get(line.heading, under[MORE]).append((name, line.text))
         width = max(len(name) for lines in under.values() for name, _ in lines)
         for heading, lines in under.items():
@@ -100,9 +101,26 @@ class _Lazy(Suggesting):
     def _all(self) -> dict[str, Listed | click.Command]:
         commands: dict[str, Listed | click.Command] = {**self._ours}
         for point, loaded in plugins.load_all(plugins.COMMANDS, _ADDED):
-            added = {point.name: loaded} if isinstance(loaded, click.Command) else loaded
-            commands |= {name: command for name, command in added.items() if name not in commands}
+            added = {point.name: loaded} if isinstance(loaded, click.Command) else _listed(loaded)
+            if added is None:
+                log.warning("%s maps something else than names to commands; skipped", plugins.described(point))
+            commands |= {name: command for name, command in (added or {}).items() if name not in commands}
         return commands
+
+
+def _listed(added: Any) -> dict[str, Listed | click.Command] | None:
+    """Return the commands of a mapping by name; None for anything else."""
+    found: dict[str, Listed | click.Command] = quietly(lambda: dict(added.items()), {"": ""})
+    kinds = (Listed, click.Command)
+    fine = quietly(
+        lambda: all(isinstance(name, str) and isinstance(each, kinds) for name, each in found.items()), False
+    )
+    return found if fine else None
+
+
+def _help_of(command: click.Command) -> str:
+    """Return the line about a command of another package."""
+    return quietly(lambda: printable(command.get_short_help_str(100)), "")
 
 
 def _imported(name: str, command: Listed) -> click.Command:

@@ -20,7 +20,7 @@ from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, Final
 
-from salvo.errors import MissingExtra, SalvoError, let_interruptions_pass, printable, shown
+from salvo.errors import MissingExtra, SalvoError, let_interruptions_pass, printable, quietly, shown
 from salvo.system.distribution import NAME
 
 COMMANDS: Final = "salvo.commands"
@@ -90,7 +90,7 @@ def load(group: str, name: str, kind: type | tuple[type, ...]) -> Any:
         raise PluginError(
             "bad_plugin", f"{described(point)} cannot be loaded: {type(error).__name__}: {text}"
         ) from error
-    if not isinstance(loaded, kind) and not (isinstance(loaded, type) and issubclass(loaded, kind)):
+    if not quietly(lambda: isinstance(loaded, kind) or (isinstance(loaded, type) and issubclass(loaded, kind)), False):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         raise PluginError("bad_plugin", f"{described(point)} is not a {' or '.join(each.__name__ for each in kinds)}")
     return loaded
