@@ -179,6 +179,15 @@ class Recording:
     def __len__(self) -> int:
         return 1
 
+    def has_begun(self) -> bool:
+        """Whether it had a turn; it is executed as far as that.
+
+        Raises:
+            JournalError: it cannot be executed as far.
+        """
+        _, steps = self._read().execute()
+        return m.StateChanged(m.State.TURN) in (announcement for step in steps for announcement in step.announcements)
+
     def executed(self) -> tuple[str, Header, Iterable[Step]]:
         """Return the game's name, header and steps, which are compared with the record as they are taken."""
         return self.name, *self._read().execute()
@@ -287,17 +296,18 @@ class JournalGames:
         return Recording(f"{self.name}, game {opened.number}", read, opened, steps)
 
     def _latest(self) -> Recording:
-        played = [(opened, steps) for opened, steps in self._games if steps]
-        if not played:
+        recordings = [self._recording(opened, steps) for opened, steps in self._games if steps]
+        if not recordings:
             raise JournalError("no_such_game", f"{self.name} has no game in which anything happened")
-        return self._recording(*played[-1])
+        # A lobby that a team or a host came to has steps, too: after an evening it is the newest.
+        return next((each for each in reversed(recordings) if each.has_begun()), recordings[-1])
 
     def executed(self) -> tuple[str, Header, Iterable[Step]]:
-        """Return the latest game in which anything happened, as :meth:`Recording.executed` does."""
+        """Return the latest game that has begun, as :meth:`Recording.executed` does."""
         return self._latest().executed()
 
     def export(self, path: Path) -> int:
-        """Write the latest game in which anything happened to a transcript; return how many steps it has."""
+        """Write the latest game that has begun to a transcript; return how many steps it has."""
         return self._latest().export(path)
 
     def check(self) -> Iterator[tuple[int, int]]:

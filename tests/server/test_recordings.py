@@ -69,6 +69,15 @@ def test_a_game_is_chosen_by_table_and_number_and_else_the_latest_that_has_any_r
         Replay(*open_recordings(str(journal), game=3).executed())
 
 
+def test_a_lobby_to_which_teams_have_come_is_replayed_only_if_it_is_asked_for(journal: Path) -> None:
+    lobby = _saved(9, game=4)
+    with_games = DatabaseJournal(str(journal))
+    with_games.commit([lobby.opened, *lobby.steps[:2]])
+    with_games.close()
+    assert Replay(*open_recordings(str(journal)).executed()).header.game == 2
+    assert Replay(*open_recordings(str(journal), game=4).executed()).header.game == 4
+
+
 def test_a_game_that_was_changed_in_a_journal_is_named_and_the_others_are_still_listed(journal: Path) -> None:
     with sqlite3.connect(journal) as database:
         database.execute("UPDATE steps SET at = at + 1 WHERE id = 1030")

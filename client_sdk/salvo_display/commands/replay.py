@@ -40,7 +40,7 @@ _LEAVES_ASIDE: Final = {
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the game as a page for a browser.")
 @click.option("--games", "listed", is_flag=True, help="List the games of a journal.")
 @click.option("--table", help="Table of a journal; the default table is ''.  [default: any]")
-@click.option("--game", type=int, help="Game of a journal.  [default: the latest in which anything happened]")
+@click.option("--game", type=int, help="Game of a journal.  [default: the latest that has begun]")
 def replay(
     file: str,
     view: str,
