@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 
@@ -195,7 +195,7 @@ def _remember_nothing(patch: Patch) -> None:
     opened = Authenticator.open
 
     def forgetful(self: Authenticator, *given: Any, **more: Any) -> Any:
-        self._burned.clear()
+        self._burned = gates.Burned()
         self._recent.clear()
         return opened(self, *given, **more)
 
@@ -213,7 +213,7 @@ def _forget_nonces_with_the_game(patch: Patch) -> None:
     def forgetful(self: Authenticator, *given: Any, **more: Any) -> Any:
         if self.keyring in emptied:
             emptied.clear()
-            self._burned.clear()
+            self._burned = gates.Burned()
             self._recent.clear()
         return opened(self, *given, **more)
 
@@ -222,13 +222,14 @@ def _forget_nonces_with_the_game(patch: Patch) -> None:
 
 
 def _burn_only_what_is_accepted(patch: Patch) -> None:
+    patch.setattr(gates, "Burned", set)
     carry_out = Inbox._carry_out
 
     def lenient(self: Inbox, opened: Opened, message: Inbound, now: int) -> Effects:
         effects = carry_out(self, opened, message, now)
         refused = any(publication.topic.endswith("/error") for publication in effects.publications)
         if refused and opened.proof is not None:
-            self.gate._burned.discard(opened.proof.nonce)
+            cast(set[bytes], self.gate._burned).discard(opened.proof.nonce)
         return effects
 
     patch.setattr(Inbox, "_carry_out", lenient)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import random
+import sys
 from types import FunctionType, ModuleType
 
 import pytest
@@ -23,7 +25,7 @@ from salvo.rules import SALVO, Orientation, Placement
 from salvo.wire import topics
 from salvo.wire.seal import Sealer, make_blob, parse_blob
 from salvo_game.rate_limit import Bucket
-from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Opened, Waiting
+from salvo_server.core.authenticator import MAX_QUEUE_LENGTH, WAITING, Authenticator, Burned, Opened, Waiting
 from salvo_server.core.senders import Sender
 
 NOW = 1_000_000
@@ -329,6 +331,26 @@ def reachable(value: object) -> set[object]:
             found.add(each)
         left += gc.get_referents(each)
     return found
+
+
+def test_a_burned_mark_is_found_as_a_whole_and_takes_little_more_than_its_bytes() -> None:
+    burned, empty = Burned(), Burned()
+    first, second = bytes([1, 2, 3, 4] * 4), bytes([1, 2, 9, 9] * 4)
+    between = first[8:] + second[:8]
+    burned.extend(first + second)
+    assert (first in burned, second in burned, between in burned) == (True, True, False)
+    burned.add(between)
+    burned.add(first)
+    assert (between in burned, len(burned)) == (True, 3)
+    many = random.Random(7).randbytes(16 * 50_000)
+    burned.extend(many)
+    assert len(burned) == 50_003
+    assert all(many[at : at + 16] in burned for at in range(0, len(many), 16 * 1000))
+    assert _size(burned) - _size(empty) < 24 * len(burned)
+
+
+def _size(burned: Burned) -> int:
+    return sum(map(sys.getsizeof, burned._groups))
 
 
 def test_no_secret_and_no_key_is_left_of_a_team_that_is_gone(gate: Authenticator, worker: Deriver) -> None:

@@ -249,7 +249,7 @@ def _say_nothing_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def _forget_what_was_burned(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Authenticator, "burn", lambda self, proofs: None)
+    patch.setattr(Authenticator, "burn", lambda self, *given: None)
 
 
 def _leave_what_is_retained(patch: pytest.MonkeyPatch) -> None:

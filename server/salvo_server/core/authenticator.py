@@ -38,6 +38,8 @@ MAX_QUEUE_LENGTH: Final = 64
 MAX_TURNED_AWAY: Final = 65_536
 #: Of what stands for a nonce or a message.
 _MARK_BYTES: Final = 16
+#: In which marks are looked up, so that each search is through a few kilobytes.
+_GROUPS: Final = 4096
 _TOO_MANY_SALTS: Final = f"too many fresh salts; {DERIVATIONS}; keep to one salt"
 _TOO_MANY_REFUSED: Final = f"too many refused commands; {REFUSALS}"
 
@@ -89,6 +91,40 @@ class _Job(NamedTuple):
     result: Future[Found | None]
 
 
+class Burned:
+    """The marks of all nonces that were ever burned (SALVO-FRESH-1), in 18 bytes each; a set takes 80.
+
+    A mark looks random to whoever does not know the credential in it, so each group gets its share.
+    """
+
+    def __init__(self) -> None:
+        self._groups = [bytearray() for _ in range(_GROUPS)]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._groups)) // _MARK_BYTES
+
+    def __contains__(self, mark: bytes) -> bool:
+        group = self._group(mark)
+        at = group.find(mark)
+        while at >= 0 and at % _MARK_BYTES:  # the end of a mark and the beginning of the next look like this one
+            at = group.find(mark, at + 1)
+        return at >= 0
+
+    def add(self, mark: bytes) -> None:
+        """Add a mark; nothing happens if it is there."""
+        if mark not in self:
+            self.extend(mark)
+
+    def extend(self, marks: bytes) -> None:
+        """Add marks, any number in one piece, none of which is there."""
+        for at in range(0, len(marks), _MARK_BYTES):
+            mark = marks[at : at + _MARK_BYTES]
+            self._group(mark).extend(mark)
+
+    def _group(self, mark: bytes) -> bytearray:
+        return self._groups[(mark[0] << 8 | mark[1]) % _GROUPS]
+
+
 class Authenticator:
     """Who sent the messages at all tables of a server, and whether they are fresh.
 
@@ -124,7 +160,7 @@ class Authenticator:
         self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
         self._first: dict[KeyOwner, bytes] = {}  # the salt that a team without a proven one waits for
         self._further = 0
-        self._burned: set[bytes] = set()
+        self._burned = Burned()
         self._recent: OrderedDict[bytes, None] = OrderedDict()
         self._turned_away: OrderedDict[bytes, None] = OrderedDict()
 
@@ -141,7 +177,7 @@ class Authenticator:
             before: digests of nonces alone, any number in one piece.
         """
         for nonces in before:
-            self._burned.update(nonces[at : at + _MARK_BYTES] for at in range(0, len(nonces), _MARK_BYTES))
+            self._burned.extend(nonces)
         for nonce, message in proofs:
             self._burned.add(nonce)
             _remember(self._recent, message, MAX_RECENT)
