@@ -133,17 +133,18 @@ class GameClosed(NamedTuple):
 
 
 class GameFiled(NamedTuple):
-    """A game's transcript and proof are written: its steps are deleted, but not what they have burned.
+    """A game's transcript and proof are written, or none began: its steps are deleted, but not what they have burned.
 
-    Nothing happens while its result is not stored, or the broker may not have received its last step.
+    Nothing happens while the result of a game with a file is not stored, nor to one without a file that has a result,
+    nor while the broker may not have received the last step.
 
     Attributes:
         game: its ``id``; that of no table's latest game.
-        file: the path of the transcript.
+        file: the path of the transcript; None if the lobby closed before a game began.
     """
 
     game: int
-    file: str
+    file: str | None
 
 
 class GameConcluded(NamedTuple):
@@ -362,7 +363,8 @@ class JournalWrapper(Journal):
 class JournalReader(ABC):
     """The games of a journal, read while a server may be writing it.
 
-    Of a game that is filed (:class:`GameFiled`), it has the opening, the number of steps, and the transcript's path.
+    Of a game that is filed (:class:`GameFiled`), it has the opening, the number of steps, and the transcript's path; of
+    a lobby that is, nothing.
 
     Attributes:
         name: where it is, without any password.

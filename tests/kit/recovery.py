@@ -20,6 +20,7 @@ from salvo.codec.command_writer import write_participation, write_placement, wri
 from salvo.messages import Limits, State
 from salvo.rules import SALVO, generator, random_fleet
 from salvo.wire.seal import Sealer
+from salvo_game.journal_interface import SavedGame
 from salvo_game.log import proof_lines
 from salvo_game.table import Table
 from salvo_game.transcript import repeat_game
@@ -117,8 +118,11 @@ class LoggedWorld(World):
         super().__init__(path)
 
     def open_service(self, **given: Any) -> Service:
-        self.journal = GamesInPlay(self.journal)
+        self.journal = GamesInPlay(self.journal, closed=self.game_closed)
         return super().open_service(**(self.given | given))
+
+    def game_closed(self, game: SavedGame) -> None:
+        """Do what the server does with a game that is closed without a result."""
 
     def run(self, service: Service | None = None) -> None:
         super().run(service)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kit.evening import Evening
+from kit.filed_journals import FILED, LOBBY_FILED, PROOFS, check_kills, fill
 from kit.journals import connection_of
 from kit.proofs import IDENTITY
+from kit.recovery import SEALERS
+from kit.unbrokered import learn
 from salvo import messages as m
-from salvo.messages import State
+from salvo.codec.command_writer import write_participation, write_placement
+from salvo.messages import HostAction, State
+from salvo.rules import generator, random_fleet
 from salvo_display.replay import Replay
 from salvo_game.journal_interface import (
-    BurnedMessage,
-    GameConcluded,
     GameFiled,
     GameOpened,
-    JournalProgress,
     JournalUnavailable,
-    Result,
-    StepTaken,
+    SavedGame,
 )
 from salvo_game.recordings import open_recordings
 from salvo_game.transcript import check, read_transcript
@@ -47,6 +47,9 @@ class FiledEvening(Evening):
         games = self.path.with_name("games")
         return TranscriptFolder(games, lambda *_: None, IDENTITY, lambda *game: self.journal.file(*game))
 
+    def game_closed(self, game: SavedGame) -> None:
+        self.folder.read_lobby(game)
+
     def begin_again(self) -> None:
         """End server and folder, start both, and wait until the folder has what the journal has."""
         self.folder.close()
@@ -63,16 +66,50 @@ class FiledEvening(Evening):
             self.play()
             number = self.table.referee.number
             self.folder.write(self.journal.game("", number), m.EveningShown())
-            self.folder._thread.submit(lambda: None).result()
             self.forget()
-            self.wire.delivered = self.wire.published
-            self.run()
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Wait until the folder has done what it has to, and the broker has received all."""
+        self.folder._thread.submit(lambda: None).result()
+        self.wire.delivered = self.wire.published
+        self.run()
+
+    def host(self, do: HostAction, **arguments: Any) -> None:
+        self.service.act("", m.HostCommand(m.TERMINAL_HOST, do, **arguments))
+        self.run()
+
+    def close_lobby(self) -> tuple[str, bytes]:
+        """Let a team place a ship, and a host open the next lobby; return the placement as it was sent."""
+        self.wire.give("/game/request_participation", write_participation("ann", "secret ann"))
+        self.run()
+        learn(self.service.gate, "ann", SEALERS["ann"])
+        place = random_fleet(self.table.referee.book, generator("ann")).placements[0]
+        placed = f"/players/ann/ships/{place.ship}/place", write_placement(place, SEALERS["ann"])
+        self.wire.give(*placed)
+        self.run()
+        assert len(self.table.referee.players["ann"].placements) == 1
+        self.host(HostAction.NEXT)
+        self.let_go()
+        return placed
 
     @property
     def filed(self) -> list[int]:
         """The games that are filed, in their order."""
         files = DatabaseReader(str(self.path)).files()
         return sorted(int(file.name.removeprefix("game-").removesuffix(".jsonl.gz")) for file in files.values())
+
+    def numbers(self) -> list[int]:
+        """The games and lobbies that the journal lists."""
+        return [number for number, _ in self.counts()]
+
+    def stored_steps(self, game: int) -> int:
+        """How many steps the journal has of the game with an ``id``."""
+        connection = connection_of(self.journal._journal)
+        stored = connection.exec_driver_sql(f"SELECT count(*) FROM steps WHERE game = {game}").scalar()
+        connection.commit()
+        assert stored is not None
+        return int(stored)
 
     def counts(self) -> list[tuple[int, int]]:
         """Number and steps of each game of the journal."""
@@ -148,9 +185,8 @@ def test_of_a_filed_games_steps_the_journal_has_16_bytes_for_each_nonce(evening:
     evening.play_games(3)
     connection = connection_of(evening.journal._journal)
     [(steps, nonces)] = connection.exec_driver_sql("SELECT steps, length(nonces) FROM filed").all()
-    stored = connection.exec_driver_sql("SELECT count(*) FROM steps WHERE game = 1").scalar()
     connection.commit()
-    assert (stored, evening.counts()[0]) == (0, (1, steps))
+    assert (evening.stored_steps(1), evening.counts()[0]) == (0, (1, steps))
     assert 0 < nonces <= 16 * steps
 
 
@@ -165,80 +201,107 @@ def test_a_game_is_filed_later_if_the_journal_cannot_be_written(evening: FiledEv
     assert evening.filed == [1]
 
 
+# --- lobbies without a game ---------------------------------------------------------------------------------------
+
+
+def test_a_lobby_that_closed_before_a_game_began_is_filed_without_a_file_and_is_no_game(evening: FiledEvening) -> None:
+    placed = evening.close_lobby()
+    assert evening.counts()[0] == (1, 3)
+    evening.play_games(2)
+    assert evening.numbers() == [2, 3, 4]
+    assert evening.stored_steps(1) == 0
+    assert evening.filed == []
+    evening.begin_again()
+    evening.join()
+    evening.wire.give(*placed)
+    evening.run()
+    assert evening.service.gate.counts["nonce_reused"] == 1
+    assert [each.state for each in open_recordings(str(evening.path)).summaries()] == [
+        State.OVER,
+        State.OVER,
+        State.TURN,
+    ]
+
+
+def test_a_lobby_in_which_a_result_was_annulled_stays_in_the_journal(evening: FiledEvening) -> None:
+    evening.play_games(1)
+    evening.host(HostAction.ANNUL, game=1)
+    evening.close_lobby()
+    evening.play_games(3)
+    assert evening.filed == [1, 3]
+    assert evening.numbers() == [1, 2, 3, 4, 5, 6]
+    assert evening.stored_steps(2) == 4
+
+
+def test_a_game_that_was_abandoned_stays_in_the_journal(evening: FiledEvening) -> None:
+    evening.join()
+    steps = evening.counts()[0][1]
+    evening.restart("never")
+    evening.play_games(2)
+    evening.begin_again()
+    evening.play_games(1)
+    assert evening.filed == [2, 3]
+    assert evening.counts()[0] == (1, steps)
+    assert evening.stored_steps(1) == steps
+
+
+def test_lobbies_that_a_server_was_killed_before_it_let_go_of_are_filed_by_the_next(evening: FiledEvening) -> None:
+    evening.folder.read_lobby = lambda game: None  # type: ignore[method-assign]
+    evening.close_lobby()
+    evening.close_lobby()
+    evening.begin_again()
+    assert evening.numbers() == [1, 2, 3]
+    evening.play_games(1)
+    assert evening.numbers() == [3, 4]
+
+
+def test_a_lobby_that_was_open_when_a_server_started_stays_if_a_game_begins_in_it(evening: FiledEvening) -> None:
+    evening.wire.give("/game/request_participation", write_participation("ann", "secret ann"))
+    evening.run()
+    evening.begin_again()
+    evening.join("bob")
+    evening.join("ann")
+    assert evening.table.referee.state is State.TURN
+    steps = evening.counts()[0][1]
+    evening.restart("never")
+    evening.play_games(2)
+    assert evening.stored_steps(1) == steps
+
+
 # --- the database -------------------------------------------------------------------------------------------------
 
-PROOFS = [BurnedMessage(bytes([number]) * 16, bytes(16)) for number in range(1, 9)]
-STEPS = [StepTaken(n, 1, 1000 + n, "{}", bytes([n] * 16), proof) for n, proof in enumerate(PROOFS, start=1)]
-OVER = GameConcluded(1, Result("", 1, 2000, "salvo", (), aborted=False))
-FILED = GameFiled(1, "/games/game-1.jsonl.gz")
 
-
-def _journal(path: Path, *, over: bool = True, sent_through: int = 8) -> DatabaseJournal:
-    journal = DatabaseJournal(str(path))
-    games = [GameOpened(1, "", 1, 1000, "{}"), GameOpened(2, "", 2, 2000, "{}")]
-    journal.commit([*games, *STEPS, *([OVER] if over else []), JournalProgress(sent_through=sent_through)])
-    return journal
-
-
-@pytest.mark.parametrize(("given", "steps"), [({}, 0), ({"over": False}, 8), ({"sent_through": 7}, 8)])
-def test_only_a_game_that_is_over_and_sent_is_filed(given: dict[str, int], steps: int, tmp_path: Path) -> None:
-    journal = _journal(tmp_path / "a.journal", **given)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("filing", "given", "steps"),
+    [
+        (FILED, {"over": True}, 0),
+        (FILED, {"over": False}, 8),
+        (FILED, {"over": True, "sent_through": 7}, 8),
+        (LOBBY_FILED, {"over": False}, 0),
+        (LOBBY_FILED, {"over": True}, 8),
+        (LOBBY_FILED, {"over": False, "sent_through": 7}, 8),
+    ],
+)
+def test_only_a_game_that_is_over_or_never_began_and_that_is_sent_is_filed(
+    filing: GameFiled, given: dict[str, Any], steps: int, tmp_path: Path
+) -> None:
+    journal = fill(DatabaseJournal(str(tmp_path / "a.journal")), **given)
     for _ in range(2):
-        journal.commit([FILED])
-        reader, [game, _] = DatabaseReader(journal.name), DatabaseReader(journal.name).games()
-        assert len(reader.saved(game[0]).steps) == steps
-        assert game[1] == 8
-        assert reader.files() == ({} if steps else {1: Path(FILED.file)})
+        journal.commit([filing])
+        reader = DatabaseReader(journal.name)
+        listed = [count for _, count in reader.games()]
+        assert listed == ([0] if filing.file is None and not steps else [8, 0])
+        assert len(reader.saved(GameOpened(1, "", 1, 1000, "{}")).steps) == steps
+        assert reader.files() == ({1: Path(str(FILED.file))} if filing.file is not None and not steps else {})
         saved = journal.load()
         assert saved.last_step == 8
         assert b"".join(saved.burned_before) == b"".join(proof.nonce for proof in PROOFS)
     journal.close()
 
 
-#: Files a game in journals 1, 2, ..., each in a process that is killed behind the n-th statement of that, until one
-#: lives. Forked, so that the libraries are loaded once.
-_DIE_AT_EACH = """
-import itertools, os, shutil, signal, sys
-import sqlalchemy
-from salvo_game.journal_interface import GameFiled
-from salvo_server.storage.journal.database import DatabaseJournal
-
-left = 0
-
-@sqlalchemy.event.listens_for(sqlalchemy.engine.Engine, "after_cursor_execute")
-def executed(*given):
-    global left
-    left -= 1
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-for number in itertools.count(1):
-    path = f"{sys.argv[1]}/{number}.journal"
-    for suffix in ("", ".key"):
-        shutil.copy(f"{sys.argv[1]}/a.journal{suffix}", path + suffix)
-    if not os.fork():
-        journal = DatabaseJournal(path)
-        left = number
-        journal.commit([GameFiled(1, "/games/game-1.jsonl.gz")])
-        os._exit(0)
-    if os.wait()[1] == 0:
-        sys.exit()
-"""
-
-
 @pytest.mark.long
-def test_a_server_that_is_killed_while_it_files_a_game_has_all_of_it(tmp_path: Path) -> None:
-    _journal(tmp_path / "a.journal").close()
-    subprocess.run([sys.executable, "-c", _DIE_AT_EACH, str(tmp_path)], check=True, timeout=300)
-    copies = sorted(tmp_path.glob("[0-9].journal"))
-    filed = []
-    for path in copies:
-        journal, reader = DatabaseJournal(str(path)), DatabaseReader(str(path))
-        saved = journal.load()
-        assert (saved.last_step, saved.last_game, journal.results()) == (8, 2, [OVER.result])
-        assert b"".join(saved.burned_before) == b"".join(proof.nonce for proof in PROOFS)
-        [(game, steps), _] = reader.games()
-        filed.append(bool(reader.files()))
-        assert (steps, len(reader.saved(game).steps)) == (8, 0 if filed[-1] else 8)
-        journal.close()
-    assert filed == [False] * 4 + [True]  # the progress, the steps, their file, their end; and one that lived
+@pytest.mark.parametrize("filing", [FILED, LOBBY_FILED])
+def test_a_server_that_is_killed_while_it_files_a_game_has_all_of_it(filing: GameFiled, tmp_path: Path) -> None:
+    path = tmp_path / "a.journal"
+    fill(DatabaseJournal(str(path)), over=filing is FILED).close()
+    check_kills(str(path), tmp_path / "a.journal.key", filing)

@@ -77,7 +77,7 @@ def serve(config: Path | None, **given: Any) -> None:
         return
     games_in_play: GamesInPlay | None = None
     if settings.transcripts is not None:
-        journal = games_in_play = GamesInPlay(journal, report.evening_changed)
+        journal = games_in_play = GamesInPlay(journal, report.evening_changed, report.game_closed)
         report.folder = TranscriptFolder(settings.transcripts, report.written, identity, games_in_play.file)
     tables: dict[str, bool] = {}
     for call in gateways:

@@ -21,7 +21,7 @@ from salvo.join.fairness.proof import proof_path
 from salvo.messages import State
 from salvo.table_state import GameForgotten, SalvoCounted, TableState
 from salvo_display.boards.text_boards import OUT
-from salvo_game.journal_interface import GameOpened
+from salvo_game.journal_interface import GameOpened, SavedGame
 from salvo_game.referee import Referee
 from salvo_server.contest import Contest
 from salvo_server.settings import ServerSettings
@@ -199,6 +199,11 @@ class ServeReport:
             evening = self.contest.service.play.evening.shown
             if evening.over:
                 self.folder.write_evening(evening)
+
+    def game_closed(self, game: SavedGame) -> None:
+        """Look soon whether a game that is closed ever began."""
+        if self.folder is not None:
+            self.folder.read_lobby(game)
 
     def written(self, game: GameOpened, file: Path) -> None:
         """Report where a game's transcript and its proof are."""

@@ -25,7 +25,6 @@ from salvo.join.fairness.proof import PROOF, proof_path
 from salvo.system.atomic_file import create_file, replace_file, sync_folder
 from salvo_game.journal_interface import GameOpened, SavedGame
 from salvo_game.log import proof_lines
-from salvo_game.table_step import Step
 from salvo_game.transcript import TranscriptError, repeat_game, transcript_bytes, until_forgotten
 from salvo_server.storage.identity import Identity
 
@@ -58,14 +57,15 @@ class TranscriptFolder:
         folder: Path,
         written: Callable[[GameOpened, Path], None],
         identity: Identity | None = None,
-        is_there: Callable[[GameOpened, Path], None] = lambda game, file: None,
+        let_go: Callable[[GameOpened, Path | None], None] = lambda game, file: None,
     ) -> None:
         """Make the folder if there is none.
 
         Args:
             written: called on another thread with every game that was written, and its file.
             identity: signs the proofs; without one there are none.
-            is_there: called with a game and its file once all its files are on the disk, whichever run wrote them.
+            let_go: called with a game and its file once all its files are on the disk, whichever run wrote them; with
+                None for a lobby that closed before a game began, which gets no file.
 
         Raises:
             TranscriptError: ``transcript_unwritable``.
@@ -77,7 +77,7 @@ class TranscriptFolder:
         self._folder = folder
         self._written = written
         self._identity = identity
-        self._is_there = is_there
+        self._let_go = let_go
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transcripts")
         self._closing = threading.Event()
 
@@ -86,12 +86,16 @@ class TranscriptFolder:
         self.write_evening(evening)
         self._thread.submit(self._write, game)
 
+    def read_lobby(self, game: SavedGame) -> None:
+        """Let go soon of a game that is closed, if it never began."""
+        self._thread.submit(self._read_lobby, game)
+
     def write_evening(self, evening: m.EveningShown) -> None:
         """Write soon what is on."""
         self._thread.submit(self._write_evening, evening)
 
     def complete(self, journal: str) -> Future[None]:
-        """Write soon the games of a journal that are over and not here, or without their proof.
+        """Write soon the games of a journal that are over and not here, or without their proof; let go of its lobbies.
 
         Games that are filed are left out, wherever their files are.
 
@@ -112,16 +116,22 @@ class TranscriptFolder:
             over = {(result.table, result.number) for result in reader.results()}
             files = reader.files()
             sync_folder(self._folder)  # a server that was killed may not have come to it
-            for opened, _ in reader.games():
+            games = [opened for opened, _ in reader.games()]
+            latest = {opened.table: opened for opened in games}
+            for opened in games:
                 if self._closing.is_set():
                     return
-                if (opened.table, opened.number) not in over or opened.id in files:
+                if opened.id in files:
                     continue
                 game = reader.saved(opened)
+                if (opened.table, opened.number) not in over:
+                    if opened != latest[opened.table]:
+                        self._read_lobby(game)
+                    continue
                 if (path := self._find(game)) is None:
                     self._write(game)
                 else:
-                    self._is_there(opened, path)
+                    self._let_go(opened, path)
                 for half in self._folder.glob(f".{_stem(opened)}.*"):  # which a server was writing when it was killed
                     half.unlink(missing_ok=True)
         except (SalvoError, OSError) as error:
@@ -154,7 +164,15 @@ class TranscriptFolder:
             log.error("game %d was not written: %s", game.opened.number, error)
             return
         self._written(game.opened, path)
-        self._is_there(game.opened, path)
+        self._let_go(game.opened, path)
+
+    def _read_lobby(self, game: SavedGame) -> None:
+        try:
+            _, steps = repeat_game(game)
+            if not any(_is_worth_storing(each) for step in steps for each in step.announcements):
+                self._let_go(game.opened, None)
+        except SalvoError as error:
+            log.error("the lobby of game %d stays in the journal: %s", game.opened.number, error)
 
     def _write_evening(self, evening: m.EveningShown) -> None:
         earlier = read_evening(self._folder)
@@ -183,7 +201,7 @@ class TranscriptFolder:
         try:
             header, steps = repeat_game(game)
             played = list(until_forgotten(steps))
-            while played and not _annuls(played[-1]):
+            while played and not any(map(_annuls, played[-1].announcements)):
                 played.pop()
             proof = b"".join(proof_lines(header, played, identity)) if played else b""
             if any(each.read_bytes().startswith(proof) for each in self._folder.glob(f"{stem}*{PROOF}")) or not proof:
@@ -248,11 +266,13 @@ def _unpacked(content: bytes) -> bytes:
         return content
 
 
-def _annuls(step: Step) -> bool:
-    return any(
-        isinstance(announcement, m.HostActed) and announcement.do is m.HostAction.ANNUL
-        for announcement in step.announcements
-    )
+def _annuls(announcement: m.Announcement) -> bool:
+    return isinstance(announcement, m.HostActed) and announcement.do is m.HostAction.ANNUL
+
+
+def _is_worth_storing(announcement: m.Announcement) -> bool:
+    """Whether a game begins, or a result no longer counts: of that, the journal may have the only proof."""
+    return announcement == m.StateChanged(m.State.TURN) or _annuls(announcement)
 
 
 def _may_grow(path: Path, proof: bytes) -> bool:

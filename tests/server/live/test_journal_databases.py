@@ -15,6 +15,7 @@ import psycopg
 import pytest
 import sqlalchemy as sql
 
+from kit.filed_journals import FILED, LOBBY_FILED, check_kills, fill
 from kit.journals import connection_of, freeze, lose_connection
 from kit.patches import Patch
 from kit.postgresql import PostgreSQL
@@ -107,6 +108,17 @@ def test_a_journal_on_postgresql_is_read_locked_and_recovered(postgresql: Postgr
     start_again(postgresql, again, postgresql.url)
     again.commit([JournalProgress(ended=False)])  # its last step is deleted, and not lost
     again.close()
+
+
+@needs("postgresql")
+@pytest.mark.parametrize("filing", [FILED, LOBBY_FILED])
+def test_a_server_that_is_killed_while_it_files_a_game_on_postgresql_has_all_of_it(
+    filing: GameFiled, postgresql: PostgreSQL, tmp_path: Path
+) -> None:
+    name = "over" if filing is FILED else "lobby"
+    with another_database(postgresql, name) as (_, url):
+        fill(DatabaseJournal(url, key_file=tmp_path / "key"), over=filing is FILED).close()
+        check_kills(url, tmp_path / "key", filing)
 
 
 @contextlib.contextmanager

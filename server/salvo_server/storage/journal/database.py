@@ -332,7 +332,7 @@ class DatabaseJournal(Journal):
 
     def _file(self, game: GameFiled) -> None:
         """Keep of a game's steps what they have burned; of a game that is filed, there are none."""
-        taken = self._execute(_STEPS_TO_FILE, (game.game,) * 3).all()
+        taken = self._execute(_STEPS_TO_FILE, (game.game, game.game, game.file is not None, game.game)).all()
         if taken:
             nonces = b"".join(step.nonce for step in taken if step.nonce is not None)
             self._execute(_insert(filed), (*game, len(taken), taken[-1].id, nonces))
@@ -458,11 +458,12 @@ class DatabaseReader(JournalReader):
         """Return every game with the number of its steps, the oldest first.
 
         A lobby in which nothing had happened when its server was killed is opened again, with a record of its own; the
-        former one is not a game.
+        former one is not a game, and neither is a lobby that is filed.
         """
         counted = sql.select(steps.c.game, sql.func.count().label("steps")).group_by(steps.c.game).subquery()
         known = sql.func.coalesce(counted.c.steps, filed.c.steps).label("steps")
         query = sql.select(games, known).outerjoin(counted, counted.c.game == games.c.id).outerjoin(filed)
+        query = query.where(filed.c.game.is_(None) | filed.c.file.is_not(None))
         with explained(self.name), self._engine.connect() as connection:
             rows = connection.execute(query.order_by(games.c.id)).all()
         latest = {(row.table_name, row.number): row.id for row in rows}
@@ -486,7 +487,8 @@ class DatabaseReader(JournalReader):
     def files(self) -> dict[int, Path]:
         """Return the transcripts of the games that are filed, by the game's ``id``."""
         with explained(self.name), self._engine.connect() as connection:
-            return {row.game: Path(row.file) for row in connection.execute(sql.select(filed.c.game, filed.c.file))}
+            rows = connection.execute(sql.select(filed.c.game, filed.c.file).where(filed.c.file.is_not(None)))
+            return {row.game: Path(row.file) for row in rows}
 
     def saved(self, game: GameOpened) -> SavedGame:
         """Return a game as it can be executed again, without steps if it is filed."""
@@ -648,9 +650,9 @@ _WRITTEN: Final[tuple[tuple[type[Record], str, Callable[[Any, _Seal], tuple[Any,
     ),
     (EveningChanged, "UPDATE progress SET evening = ?", lambda changed, seal: changed),
 )
-#: The steps of a game that is over, if the broker has received the last one.
+#: The steps of a game that is over, or that has no result, if the broker has received the last one.
 _STEPS_TO_FILE: Final = (
-    "SELECT id, nonce FROM steps WHERE game = ? AND EXISTS (SELECT game FROM results WHERE game = ?) AND "
+    "SELECT id, nonce FROM steps WHERE game = ? AND EXISTS (SELECT game FROM results WHERE game = ?) = ? AND "
     "(SELECT sent_through FROM progress) >= (SELECT max(id) FROM steps WHERE game = ?) ORDER BY id"
 )
 _UPDATE_PROGRESS: Final = (

@@ -13,6 +13,7 @@ from queue import SimpleQueue
 from salvo_game.journal_interface import (
     Batch,
     EveningChanged,
+    GameConcluded,
     GameFiled,
     GameOpened,
     Journal,
@@ -27,26 +28,39 @@ class GamesInPlay(JournalWrapper):
     """Another journal, and the two latest games of every table: the one in play, and the one that may be read still.
 
     Of the games before those, the journal lets go as soon as their files are there, one with a commit: whatever it has
-    of a long evening is deleted while the contest goes on, and does not delay it.
+    of a long evening is deleted while the contest goes on, and does not delay it. So it does with a lobby that closed
+    before a game began.
     """
 
-    def __init__(self, journal: Journal, evening_changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        evening_changed: Callable[[], None] = lambda: None,
+        closed: Callable[[SavedGame], None] = lambda game: None,
+    ) -> None:
         """Keep the games of a journal.
 
         Args:
             evening_changed: called when what is on has changed, and that is durable.
+            closed: called with each game that has steps and no result of this run, when the next one at its table opens
+                and that is durable; it may have begun.
         """
         super().__init__(journal)
-        self._evening_changed = evening_changed
+        self._evening_changed, self._closed = evening_changed, closed
+        self._concluded: set[int] = set()  # of the games that are kept
         self._latest: dict[str, list[GameOpened]] = {}
         self._steps: dict[int, list[StepTaken]] = {}
         self._handed: SimpleQueue[GameFiled] = SimpleQueue()
         self._written: dict[int, GameFiled] = {}  # of the games that are kept
         self._to_file: deque[GameFiled] = deque()
 
-    def file(self, game: GameOpened, transcript: Path) -> None:
-        """Let a later commit file a game, whose transcript and proof are written; from any thread."""
-        self._handed.put(GameFiled(game.id, str(transcript.absolute())))
+    def file(self, game: GameOpened, transcript: Path | None) -> None:
+        """Let a later commit file a game; from any thread.
+
+        Args:
+            transcript: which is written, and the proof with it; None if the lobby closed before a game began.
+        """
+        self._handed.put(GameFiled(game.id, None if transcript is None else str(transcript.absolute())))
 
     def game(self, table: str, number: int) -> SavedGame:
         """Return what is durable of one of a table's two latest games, without its secrets."""
@@ -71,6 +85,8 @@ class GamesInPlay(JournalWrapper):
                     self._enter(record)
                 case StepTaken(game=game) if game in self._steps:
                     self._steps[game].append(record)
+                case GameConcluded(id=game) if game in self._steps:
+                    self._concluded.add(game)
                 case EveningChanged():
                     self._evening_changed()
                 case _:
@@ -87,9 +103,13 @@ class GamesInPlay(JournalWrapper):
     def _enter(self, opened: GameOpened) -> None:
         games = self._latest.get(opened.table, [])
         others = [game for game in games if game.number == opened.number - 1]
+        for last in games[-1:]:
+            if self._steps[last.id] and last.id not in self._concluded:
+                self._closed(SavedGame(last, tuple(self._steps[last.id]), (), opened))
         for game in games:
             if game not in others:
                 del self._steps[game.id]
+                self._concluded.discard(game.id)
                 if (written := self._written.pop(game.id, None)) is not None:
                     self._to_file.append(written)
         self._latest[opened.table] = [*others, opened]

@@ -59,12 +59,13 @@ steps = Table(
     Column("message", LargeBinary(16)),
 )
 
-#: Games whose steps are deleted, since ``file`` has them: how many they were, the last one, and their nonces' digests.
+#: Games whose steps are deleted, since ``file`` has them or, without one, no game began: how many they were, the last
+#: one, and their nonces' digests.
 filed = Table(
     "filed",
     metadata,
     Column("game", _Number, ForeignKey("games.id"), primary_key=True, autoincrement=False),
-    Column("file", Text, nullable=False),
+    Column("file", Text),
     Column("steps", Integer, nullable=False),
     Column("last_step", _Number, nullable=False),
     Column("nonces", LargeBinary, nullable=False),

@@ -43,7 +43,7 @@ def upgrade() -> None:
     op.create_table(
         "filed",
         sql.Column("game", _NUMBER, sql.ForeignKey("games.id"), primary_key=True, autoincrement=False),
-        sql.Column("file", sql.Text, nullable=False),
+        sql.Column("file", sql.Text),
         sql.Column("steps", sql.Integer, nullable=False),
         sql.Column("last_step", _NUMBER, nullable=False),
         sql.Column("nonces", sql.LargeBinary, nullable=False),
