@@ -110,7 +110,7 @@ class _Lazy(Suggesting):
 
 def _listed(added: Any) -> dict[str, Listed | click.Command] | None:
     """Return the commands of a mapping by name; None for anything else."""
-    found: dict[str, Listed | click.Command] = quietly(lambda: dict(added.items()), {"": ""})
+    found: dict[str, Any] = quietly(lambda: dict(added.items()), {"": ""})
     kinds = (Listed, click.Command)
     fine = quietly(
         lambda: all(isinstance(name, str) and isinstance(each, kinds) for name, each in found.items()), False
