@@ -42,6 +42,18 @@ _STAY: Final = tuple(f"team{number:02}" for number in range(20))
 _COME_AND_GO: Final = tuple(f"guest{number}" for number in range(4))
 _CONSOLE: Final = "console"
 _COUNTER: Final = "counter"
+#: A small sea, on which a game takes a quarter of the turns: what counts is how many games there are.
+_POND: Final = """\
+name = "pond"
+like = "salvo"
+width = 6
+height = 5
+
+[fleet]
+ferry = 3
+boat = 2
+raft = 2
+"""
 _LADDER: Final = """\
 name = "soak"
 format = "ladder"
@@ -109,6 +121,9 @@ class Soak(LeagueStage):
         text = _LADDER.format(games=games, tables=", ".join(f'"{table}"' for table in TABLES))
         teams = [*_STAY, *_COME_AND_GO]
         super().__init__(folder, text, teams, TABLES, mosquitto=mosquitto, web=True)
+        pond = folder / "pond.toml"
+        pond.write_text(_POND)
+        self.server.command += ["--rules", str(pond)]
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
         account = {"SALVO_TEAM": _CONSOLE, "SALVO_SECRET": self._add(_CONSOLE, "--role", "host")[_CONSOLE]}
