@@ -42,17 +42,16 @@ _STAY: Final = tuple(f"team{number:02}" for number in range(20))
 _COME_AND_GO: Final = tuple(f"guest{number}" for number in range(4))
 _CONSOLE: Final = "console"
 _COUNTER: Final = "counter"
-#: A small sea, on which a game takes a quarter of the turns: what counts is how many games there are.
+#: A small sea, on which a game takes a sixth of the turns: what counts is how many games there are.
 _POND: Final = """\
 name = "pond"
 like = "salvo"
-width = 6
-height = 5
+width = 5
+height = 4
 
 [fleet]
-ferry = 3
 boat = 2
-raft = 2
+raft = 1
 """
 _LADDER: Final = """\
 name = "soak"
@@ -69,8 +68,8 @@ patience_seconds = 1
 seed = 7
 """
 #: Between two visits: a guest comes or goes, and a spectator opens pages.
-_GUEST_SECONDS: Final = (4.0, 12.0)
-_SPECTATOR_SECONDS: Final = 3.0
+_GUEST_SECONDS: Final = (12.0, 36.0)
+_SPECTATOR_SECONDS: Final = 6.0
 _PAGES: Final = ("/", "/tables", "/games", "/standings", "/events?table=", "/events?table=t1")
 _SAMPLES: Final = 40
 #: No game ends for so long: something stands still.
@@ -241,13 +240,18 @@ class Soak(LeagueStage):
         topics: set[str] = set()
         with contextlib.closing(connection):
             connection.connect(30)
-            while arrived := connection.poll(_SILENCE_SECONDS):
-                for message in arrived:
-                    connection.acknowledge(message)
-                if not any(message.retain for message in arrived) and topics:
-                    break
-                topics |= {message.topic for message in arrived if message.retain and message.payload}
+            until(lambda: self._receive_retained(connection, topics), self.announced, _REPORT_SECONDS)
+            while self._receive_retained(connection, topics):
+                pass
         return len(topics)
+
+    def _receive_retained(self, connection: Connection, topics: set[str]) -> bool:
+        """Add what a subscriber is sent of what is retained; False if there was none for a while."""
+        arrived = connection.poll(_SILENCE_SECONDS)
+        for message in arrived:
+            connection.acknowledge(message)
+        topics |= {message.topic for message in arrived if message.retain and message.payload}
+        return any(message.retain for message in arrived)
 
     def take_down(self, games: int, progress: Callable[[str], None]) -> Iterator[tuple[list[int], list[Sample]]]:
         """Take samples until the league is over; yield after each how many games were over, and all samples."""
