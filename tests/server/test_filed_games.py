@@ -263,8 +263,11 @@ def test_a_lobby_that_was_open_when_a_server_started_stays_if_a_game_begins_in_i
     evening.join("ann")
     assert evening.table.referee.state is State.TURN
     steps = evening.counts()[0][1]
-    evening.restart("never")
+    evening.service.pending += evening.service.play.give_up(evening.table, "its teams have more of it", evening.now)
+    evening.run()
+    evening.let_go()
     evening.play_games(2)
+    assert evening.numbers()[0] == 1
     assert evening.stored_steps(1) == steps
 
 

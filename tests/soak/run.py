@@ -95,14 +95,12 @@ class Bound(NamedTuple):
 BOUNDS: Final[Mapping[str, Bound]] = {
     "descriptors": Bound(slack=12),
     "threads": Bound(slack=4),
-    "timers": Bound(slack=20),
+    "timers": Bound(slack=400),  # the web front has one for each game that ended within 150 s
     "tasks": Bound(slack=20),
     "games in memory": Bound(),
     "retained topics": Bound(slack=150),  # which ten games in play have, and ten lobbies do not
     "temporary files": Bound(slack=2),
-    "journal, kB": Bound(
-        each=15, slack=1_500
-    ),  # a game that is filed takes 5, and between two games a league's lobby 7
+    "journal, kB": Bound(each=4, slack=1_500),  # a game that is filed takes 2, and a lobby that is filed 1
 }
 #: Of memory, which needs more games than a short run has to be told from what goes up and down.
 MEMORY: Final[Mapping[str, Bound]] = {"memory, kB": Bound(each=40, slack=6_000)}
