@@ -75,7 +75,8 @@ class LeagueState:
 
     def add(self, line: SeriesLine) -> None:
         """Take in one more line."""
-        self._standings = None
+        if isinstance(line, (LeagueResult, Annulled, Badged)):
+            self._standings = None
         match line:
             case Began(began):
                 self.began = began
@@ -83,8 +84,16 @@ class LeagueState:
                 self.round = number
                 for place, teams in enumerate(matches):
                     self.matches[first + place] = Fixture(first + place, number, teams)
-                names = {name for teams in matches for name in teams}
-                self.teams |= dict.fromkeys(sorted(names - self.league.fill.keys()))
+                names = {name for teams in matches for name in teams} - self.league.fill.keys()
+                if (
+                    names <= self.teams.keys()
+                    and all(len(teams) > 1 for teams in matches)
+                    and self._standings is not None
+                ):
+                    self._standings = replace(self._standings, matches=self.earlier)  # the table is as it was
+                else:
+                    self._standings = None
+                self.teams |= dict.fromkeys(sorted(names))
             case Assigned(_, at):
                 self.assigned[at] = line
             case Closing(number, there):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
+
+import pytest
 
 from league.league_model import World
 from salvo import messages as m
 from salvo.codec.announcements import LEAGUE, MAX_REPORT_BYTES
-from salvo_lab.series.lines import Assigned, Began, Drawn
-from salvo_league.league_file import League
+from salvo_lab.series.lines import Assigned, Began, Drawn, LeagueResult
+from salvo_lab.series.schedule import Match
+from salvo_lab.series.standings import Series, SeriesStandings, standings_of_matches
+from salvo_league.league_file import League, LeagueFormat
 from salvo_league.league_state import LeagueState
 from salvo_league.spectators import MOST_ROWS, league_shown
 
@@ -41,6 +47,31 @@ def test_spectators_see_the_round_its_matches_and_the_table_in_which_byes_count(
     assert all(match.places in ((1, 2), (2, 1)) for match in last.matches if len(match.teams) == 2)
     assert sum(row.points for row in last.rows) == 9_000  # three rounds of two games and a bye
     assert [row.place for row in last.rows] == sorted(row.place for row in last.rows)
+
+
+def test_a_ladder_counts_all_games_once_for_each_result_and_shows_the_same_as_if_it_did_for_each_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ladder = League(
+        name="cup", format=LeagueFormat.LADDER, games=40, table_size=2, tables=("t1", "t2"), wait_seconds=5, seed="1"
+    )
+    lines = World(ladder, ["ann", "bob", "cid", "dan", "eve"]).run(20_000).lines
+    counted: list[int] = []
+
+    def count(series: Series, matches: Sequence[Match], *of: Any) -> SeriesStandings:
+        counted.append(len(matches))
+        return standings_of_matches(series, matches, *of)
+
+    book, results = LeagueState(ladder, []), 0
+    for number, line in enumerate(lines, start=1):
+        anew = LeagueState(ladder, lines[:number]).standings()
+        with monkeypatch.context() as patch:
+            patch.setattr("salvo_league.league_state.standings_of_matches", count)
+            book.add(line)
+            assert book.standings() == anew
+        results += isinstance(line, LeagueResult)
+    assert results >= 40
+    assert len(counted) <= results + 6  # and for teams that are drawn for the first time
 
 
 def test_the_time_left_goes_down_while_a_round_is_played_and_no_further_than_to_its_end() -> None:
