@@ -64,7 +64,7 @@ def _walk(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _metadata(installed: Distribution, folder: str) -> Iterator[tuple[str, bytes]]:
-    for name in ("METADATA", "entry_points.txt"):
+    for name in ("METADATA", "entry_points.txt", "licenses/LICENSE"):
         text = installed.read_text(name)
         if text is not None:
             yield f"{folder}/{name}", text.encode()

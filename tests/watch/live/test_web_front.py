@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from kit.documents import ROOT
 from kit.guarded import guarded, play, wait_for_users
 from kit.ports import Port
 from kit.processes import started
@@ -179,6 +180,8 @@ def test_the_wheel_is_this_version_whole(web: WebFront, tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(target)], env=clean, capture_output=True, text=True, timeout=_SECONDS
     )
     assert answer.stdout == "there\n", answer.stderr
+    [licence] = target.glob("*.dist-info/licenses/LICENSE")
+    assert licence.read_text() == (ROOT / "LICENSE").read_text()
 
 
 def test_a_server_starts_its_web_front_and_ends_it(tmp_path: Path) -> None:
