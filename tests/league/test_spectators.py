@@ -12,7 +12,7 @@ from league.league_model import World
 from salvo import messages as m
 from salvo.codec.announcements import LEAGUE, MAX_REPORT_BYTES
 from salvo_lab.series.lines import Assigned, Began, Drawn, LeagueResult
-from salvo_lab.series.schedule import Match
+from salvo_lab.series.schedule import Fixture
 from salvo_lab.series.standings import Series, SeriesStandings, standings_of_matches
 from salvo_league.league_file import League, LeagueFormat
 from salvo_league.league_state import LeagueState
@@ -58,7 +58,7 @@ def test_a_ladder_counts_all_games_once_for_each_result_and_shows_the_same_as_if
     lines = World(ladder, ["ann", "bob", "cid", "dan", "eve"]).run(20_000).lines
     counted: list[int] = []
 
-    def count(series: Series, matches: Sequence[Match], *of: Any) -> SeriesStandings:
+    def count(series: Series, matches: Sequence[Fixture], *of: Any) -> SeriesStandings:
         counted.append(len(matches))
         return standings_of_matches(series, matches, *of)
 
