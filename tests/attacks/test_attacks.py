@@ -16,6 +16,7 @@ import pytest
 from kit.patches import Patch, without
 from kit.stage import TEAMS, Stage, fleet, secret
 from salvo.codec import command_reader, strict_json
+from salvo.codec.announcements import LEAGUE
 from salvo.codec.command_reader import read_participation
 from salvo.codec.command_writer import (
     write_host,
@@ -27,7 +28,7 @@ from salvo.codec.command_writer import (
 )
 from salvo.codec.commands import Line
 from salvo.codec.json_codec import Codec
-from salvo.messages import HostAction, HostCommand, Limits, ShotContext, State
+from salvo.messages import HostAction, HostCommand, LeagueShown, Limits, ShotContext, State
 from salvo.net.inbound import Inbound
 from salvo.rules import Orientation, Placement
 from salvo.wire import seal, topics
@@ -796,6 +797,42 @@ def _act_with_the_former_secret() -> bool:
     return stage.referee.state is State.OVER
 
 
+def _begin_a_break(name: str) -> bytes:
+    """Return a command to pause all tables."""
+    return write_host(HostCommand(name, HostAction.PAUSE, everywhere=True), Sealer(secret(name), b"the host's salt."))
+
+
+def _begin_a_break_as_a_team() -> bool:
+    """A team pauses the whole evening, signed with its own secret."""
+    stage = _hosted_stage()
+    stage.say(_HOST, _begin_a_break("ann"))
+    return stage.service.play.evening.paused
+
+
+def _replay_a_break() -> bool:
+    """The host's break is over; somebody begins one more, by a copy."""
+    stage = _hosted_stage()
+    pause = _begin_a_break("desk")
+    resume = HostCommand("desk", HostAction.RESUME, everywhere=True)
+    stage.say(_HOST, pause)
+    assert stage.service.play.evening.paused
+    stage.say(_HOST, write_host(resume, Sealer(secret("desk"), b"the host's salt.")))
+    stage.say(_HOST, pause)
+    return stage.service.play.evening.paused
+
+
+def _begin_a_league(by: str) -> Callable[[], bool]:
+    """A team reports a league, in its own name or in a host's: no game would begin but those of the league."""
+
+    def act() -> bool:
+        stage = _hosted_stage()
+        report = LEAGUE.write(LeagueShown(by=by, name="ann's cup", round=1))
+        stage.publish(Inbound(topics.LEAGUE_REPORT.of(), report, False, 1, 1, team="ann"))
+        return stage.service.play.evening.held
+
+    return act
+
+
 def _try_every_key_as_a_host(patch: Patch) -> None:
     """Take a command in a host's name for that of a team that can open it."""
     member = Keyring.member
@@ -809,6 +846,7 @@ def _try_every_key_as_a_host(patch: Patch) -> None:
 _take_teams_for_hosts = without(Register, "host", lambda self, name: secret(name))
 _drain_whatever_opens = without(gates, "_may_be_from", lambda request, member: True)
 _take_commands_for_any_game = without(transitions, "_check_host", lambda command, state: None)
+_let_everybody_lead = without(Senders, "host", lambda self, name, now: None)
 _keep_hosts = without(Keyring, "renew_hosts", lambda self, secret_of, now: None)
 
 
@@ -1044,6 +1082,10 @@ ATTACKS = [
     Attack("a host's command replayed", "SALVO-FRESH-1", _replay_a_command, _remember_nothing),
     Attack("a host's command held back", "SALVO-HOST-1", _hold_a_command_back, _take_commands_for_any_game),
     Attack("a host's former secret", "SALVO-HOST-1", _act_with_the_former_secret, _keep_hosts),
+    Attack("a break of a team's", "SALVO-HOST-1", _begin_a_break_as_a_team, _take_teams_for_hosts),
+    Attack("a break replayed", "SALVO-FRESH-1", _replay_a_break, _remember_nothing),
+    Attack("a league of a team's", "SALVO-LEAGUE-1", _begin_a_league("ann"), _let_everybody_lead),
+    Attack("a league in a host's name", "SALVO-LEAGUE-1", _begin_a_league("desk"), _know_no_senders),
     Attack("how ships lie by length", "SALVO-SEAL-9", _tell_orientations_by_length, _pad_nothing),
     Attack("how long a secret is", "SALVO-IDENT-4", _tell_secrets_by_length, _pad_nothing),
 ]
