@@ -110,12 +110,13 @@ class _Lazy(Suggesting):
 
 def _listed(added: Any) -> dict[str, Listed | click.Command] | None:
     """Return the commands of a mapping by name; None for anything else."""
-    found: dict[str, Any] = quietly(lambda: dict(added.items()), {"": ""})
-    kinds = (Listed, click.Command)
-    fine = quietly(
-        lambda: all(isinstance(name, str) and isinstance(each, kinds) for name, each in found.items()), False
-    )
-    return found if fine else None
+
+    def checked() -> dict[str, Listed | click.Command] | None:
+        found = dict(added.items())
+        kinds = (Listed, click.Command)
+        return found if all(isinstance(key, str) and isinstance(found[key], kinds) for key in found) else None
+
+    return quietly(checked, None)
 
 
 def _help_of(command: click.Command) -> str:
