@@ -95,7 +95,7 @@ failover: $(READY)       ## a server killed, frozen, cut off, TIMES each, beside
 	$(BIN)/python tests/failover/run.py --times $(TIMES) --journal sqlite
 	$(BIN)/python tests/failover/laboratory.py
 
-soak: $(READY)           ## GAMES at ten tables on either broker, with teams that come and go: what all processes hold meanwhile, in build/soak (an hour each)
+soak: $(READY)           ## GAMES at ten tables on either broker, with teams that come and go: what all processes hold meanwhile, in build/soak (twenty minutes each)
 	$(BIN)/python tests/soak/run.py --games $(GAMES)
 	$(BIN)/python tests/soak/run.py --games $(GAMES) --broker embedded
 
