@@ -103,7 +103,7 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "journal, kB": Bound(each=4, slack=1_500),  # a game that is filed takes 2, and a lobby that is filed 1
 }
 #: Of memory, which needs more games than a short run has to be told from what goes up and down.
-MEMORY: Final[Mapping[str, Bound]] = {"memory, kB": Bound(each=40, slack=6_000)}
+MEMORY: Final[Mapping[str, Bound]] = {"memory, kB": Bound(each=15, slack=6_000)}
 #: From so many games on.
 MEMORY_GAMES: Final = 200
 
