@@ -148,8 +148,12 @@ class Director:
             self.rules = views[at].rules or self.rules
 
     def seats(self) -> dict[str, str | None]:
-        """Return the table of every team that is known; None for one that has no seat now."""
-        seats: dict[str, str | None] = dict.fromkeys([*self.book.teams, *sorted(self._seen), *self._league.fill])
+        """Return the table of every team that was listed at any; None for one that has no seat now.
+
+        Who is listed at another table than a hall may have been called there by a league that was killed: no line has
+        the seats of a roll call, and the broker retains them.
+        """
+        seats: dict[str, str | None] = dict.fromkeys([*self.book.teams, *sorted(self._listed_at), *self._league.fill])
         seats |= dict.fromkeys(self._roll.seated, self._roll.at)
         for at, line in self.book.assigned.items():
             game, desk = self._desks[at].view.game, self._desks[at]

@@ -290,18 +290,19 @@ class World:
         views = self.views()
         for output in self.director.step(self.now, self.now, views):
             if self.random.random() < self.deaths:
-                self._restart()
+                self.kill_league()
                 return
             if isinstance(output, Store):
                 self.lines.append(output.line)
                 if self.random.random() < self.deaths:
-                    self._restart()
+                    self.kill_league()
                     return
             elif isinstance(output, TableCommand) and self.online(output.table) and self.random.random() >= self.losses:
                 self.obey(output.table, output.command)
-        self.seats = self.director.seats()
+        self.seats |= self.director.seats()  # retained, also for whom a league that was killed has called
 
-    def _restart(self) -> None:
+    def kill_league(self) -> None:
+        """Let the league go on from its lines alone."""
         self.killed += 1
         self.director = Director(LeagueState(self.league, self.lines, filling=bool(self.league.fill)), HOST, self.cells)
 

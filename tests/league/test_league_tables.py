@@ -39,6 +39,24 @@ def test_a_machine_that_sleeps_is_late_or_absent_but_never_taken_for_one_that_fo
     world.check()
 
 
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_who_is_at_a_roll_call_when_the_league_is_killed_plays_from_the_next_round_on(rounds: int) -> None:
+    early, late = (TEAMS, ["eva", "fay"]) if rounds else (["eva", "fay"], TEAMS)
+    world = World(CUP, early if rounds else late)
+    if rounds:
+        world.until(lambda: world.of(LeagueResult))
+        world.here |= set(late)
+    world.until(lambda: all(world.seats.get(team) for team in late))
+    world.kill_league()
+    world.here |= set(early)
+    world.run(5000)
+    assert world.director.over
+    assert all(
+        {*early, *late} == {team for match in line.matches for team in match} for line in world.of(Drawn)[rounds:]
+    )
+    world.check()
+
+
 def at_hall(world: World) -> list[LeagueResult]:
     return [line for line in world.of(LeagueResult) if line.table == HALL]
 
