@@ -150,10 +150,11 @@ class Director:
     def seats(self) -> dict[str, str | None]:
         """Return the table of every team that was listed at any; None for one that has no seat now.
 
-        Who is listed at another table than a hall may have been called there by a league that was killed: no line has
-        the seats of a roll call, and the broker retains them.
+        A league that was killed may have called teams to another table than a hall: no line has the seats of a roll
+        call, and the broker retains them. A team that was listed once this evening has a badge.
         """
-        seats: dict[str, str | None] = dict.fromkeys([*self.book.teams, *sorted(self._listed_at), *self._league.fill])
+        listed = self._listed_at.keys() | {team for evening in self._evenings for team in evening.badges}
+        seats: dict[str, str | None] = dict.fromkeys([*self.book.teams, *sorted(listed), *self._league.fill])
         seats |= dict.fromkeys(self._roll.seated, self._roll.at)
         for at, line in self.book.assigned.items():
             game, desk = self._desks[at].view.game, self._desks[at]

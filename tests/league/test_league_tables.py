@@ -57,6 +57,18 @@ def test_who_is_at_a_roll_call_when_the_league_is_killed_plays_from_the_next_rou
     world.check()
 
 
+def test_who_sleeps_on_the_way_to_a_roll_call_while_the_league_is_killed_plays_when_it_wakes_up() -> None:
+    world = World(CUP, TEAMS)
+    world.here.add("eva")
+    world.evening = replace(world.evening, badges={"eva": 7})
+    world.seats["eva"] = "t1"  # and no table lists it
+    world.asleep["eva"] = 60.0
+    world.run(5000)
+    assert world.director.over
+    assert any("eva" in match for line in world.of(Drawn) for match in line.matches)
+    world.check()
+
+
 def at_hall(world: World) -> list[LeagueResult]:
     return [line for line in world.of(LeagueResult) if line.table == HALL]
 
