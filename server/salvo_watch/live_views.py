@@ -98,7 +98,7 @@ class Watcher:
         self._chat: deque[str] = deque(maxlen=_CHAT_LINES)
         self._quiet_since: float | None = None
         self._known = False
-        self._online: bool | None = None
+        self._presence = ""
         self._statuses = ServerStatuses()
         self._status_topic = ""
         self._user = ""  # to be reported when the broker has admitted it
@@ -228,11 +228,11 @@ class Watcher:
             self._status_topic = topics.SERVER.of(holder)
             self._connection.subscribe([self._status_topic])
         known = self._statuses.of(self.table)
-        if known is None or known.online == self._online:
+        if known is None or known.presence == self._presence:
             return []
-        self._online = known.online
-        word = "online" if known.online else "offline"
-        return [News(f"server {word}", {"event": "server", "online": known.online})]
+        self._presence = known.presence
+        paused = {"paused": True} if known.paused else {}
+        return [News(f"server {known.presence}", {"event": "server", "online": known.online} | paused)]
 
     # --- the page -------------------------------------------------------------------------------------------------
 
@@ -292,6 +292,9 @@ class Watcher:
             left = f"has {max(0.0, self._clock.ends - time.monotonic()):.0f} s"
             if self.seen.game.last_turn >= turn.turn:  # a pause (SALVO-PACE-1)
                 left = "has had its turn"
+            status = self._statuses.of(self.table)
+            if status is not None and status.paused:  # no turn ends meanwhile (SALVO-BACK-3)
+                left = f"waits, the server is {status.presence}"
             line += f"   game {turn.game}, turn {turn.turn}: {turn.player} {left}"
         return line
 

@@ -137,11 +137,24 @@ def test_a_further_tables_status_is_that_of_the_first_table() -> None:
     assert held.filters[-1] == "/game/server"
     held.say(m.ServerStatus(True, "1", 4, "contest"))
     assert lines(watcher) == ["server online"]
+    held.say(m.ServerStatus(True, "1", 4, "contest", paused=True))
+    assert lines(watcher) == ["server paused: it cannot write to its disk"]
     held.say(m.ServerStatus(False, "1", 4, "contest"))
     assert lines(watcher) == ["server offline"]
     held.filters.clear()
     held.connect()
     assert "/game/server" in held.filters
+
+
+def test_the_clock_of_a_turn_waits_while_the_server_cannot_write_to_its_disk() -> None:
+    """The story: it ran to 0 s while nobody could fire, and the screen called the server online."""
+    held, watcher = connected(Watcher, "")
+    begin(held)
+    lines(watcher)
+    assert "alice has" in watcher.heading()
+    held.say(m.ServerStatus(True, "1", 1, "contest", paused=True))
+    assert lines(watcher) == ["server paused: it cannot write to its disk"]
+    assert "alice waits, the server is paused" in watcher.heading()
 
 
 @pytest.mark.parametrize("topic", ["#", "/#", "/+/game/server", "/game/state", "nowhere", "/a b/game/server"])

@@ -124,8 +124,9 @@ function readStatus(payload) {
   }
   const { status, status_topic: statusTopic, ...rest } = STATUS(said, "");
   if (rest.keys !== null) sealForServer("{}", rest.keys.seal);
-  const here = /** @type {"here" | "away" | "elsewhere"} */ (statusTopic ? "elsewhere" : status === "online" ? "here" : "away");
-  return { kind: /** @type {const} */ ("server"), presence: here, ...rest };
+  const own = status === "online" || status === "paused" ? status : "offline";
+  const presence = /** @type {"online" | "paused" | "offline" | "elsewhere"} */ (statusTopic ? "elsewhere" : own);
+  return { kind: /** @type {const} */ ("server"), presence, ...rest };
 }
 
 /** @param {Uint8Array} payload */

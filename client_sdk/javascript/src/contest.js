@@ -389,7 +389,7 @@ class Contestant {
         if (event.whole) this.log(`${team}: game ${event.game} was as the server had committed to it`);
         break;
       case "hostSeen": this.log(`${team}: host ${event.by}: ${event.do}${event.text ? `: ${event.text}` : ""}`); break;
-      case "serverSeen": this.log(`the server is ${event.online ? "online" : "offline"}`); break;
+      case "serverSeen": this.log(`the server is ${event.presence}`); break;
     }
     this.#passOn();
   }

@@ -156,8 +156,8 @@ class Contestant:
                 log.warning("%s: %s; asked the server how the game stands", name, text)
             case GameVerified(game, True):
                 log.info("%s: game %d agrees with the server's commitment", name, game)
-            case e.ServerSeen(online):
-                log.info("the server is %s", "online" if online else "offline")
+            case e.ServerSeen(_, presence):
+                log.info("the server is %s", presence)
         self._pass_on()
 
     # --- the bot --------------------------------------------------------------------------------------------------

@@ -111,9 +111,15 @@ class Refused(Event):
 
 @dataclass(frozen=True, slots=True)
 class ServerSeen(Event):
-    """The server went online or offline."""
+    """The server went online, went offline, or was paused by its journal.
+
+    Attributes:
+        online: whether it accepts commands.
+        presence: the same for people, see :attr:`salvo.messages.ServerStatus.presence`.
+    """
 
     online: bool
+    presence: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -380,6 +380,13 @@ class ServerStatus(Strict):
     protocol: Protocol = PROTOCOL
     players: Count | None = None
 
+    @property
+    def presence(self) -> str:
+        """Whether the server is ``online``, ``offline``, or ``paused`` by its journal, in words for people."""
+        if self.paused:
+            return "paused: it cannot write to its disk"
+        return "online" if self.online else "offline"
+
 
 @dataclass(frozen=True, slots=True)
 class ChatPublished(Strict):

@@ -18,9 +18,10 @@ export function serverSeen(session, status, retained) {
   if (status.presence === "elsewhere") { // a further table's message has no status, but comes after every connection as well
     if (!retained) session.take("server", "online_news");
   } else {
-    const online = status.presence === "here";
+    const online = status.presence === "online";
     session.take("server", !online ? "offline" : retained ? "online" : "online_news");
-    session.events.push({ type: "serverSeen", online });
+    const presence = status.presence === "paused" ? "paused: it cannot write to its disk" : status.presence;
+    session.events.push({ type: "serverSeen", online, presence });
   }
   joining.proceed(session);
 }

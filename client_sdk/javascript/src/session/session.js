@@ -35,7 +35,7 @@ import { machines } from "./tables.js";
  *   | {type: "hostSeen", by: string, do: string, text: string}
  *   | {type: "seated", seat: import("../announcements.js").Seat | null}
  *   | {type: "refused", code: string, text: string}
- *   | {type: "serverSeen", online: boolean}
+ *   | {type: "serverSeen", online: boolean, presence: string}
  *   | {type: "serverMet", keys: ServerKeys | null, profile: string}
  *   | {type: "waits", code: string, text: string}
  *   | {type: "said", from: string, text: string, private: boolean}

@@ -34,7 +34,7 @@ def server_seen(session: SessionState, status: m.ServerStatus, retained: bool) -
         here = status.online and not status.paused
         online = ServerEvent.ONLINE if retained else ServerEvent.ONLINE_NEWS
         session.take(online if here else ServerEvent.OFFLINE)
-        session.events.append(ServerSeen(here))
+        session.events.append(ServerSeen(here, status.presence))
     joining.proceed(session)
 
 

@@ -80,7 +80,7 @@ class Person:
         )
         self._team.on_event = self.handle
         self._fleet_wanted = False
-        self._server_here = True
+        self._server_trouble = ""
         self._was_connected = False
         self._trouble = ""
         self._shown: Snapshot | None = None
@@ -151,8 +151,8 @@ class Person:
                 self._notify(f"{who}{' to you' * private}: {text}")
             case e.Waits(_, text):
                 self._notify(text)
-            case e.ServerSeen(online):
-                self._server_here = online
+            case e.ServerSeen(online, presence):
+                self._server_trouble = "" if online else f"the server is {presence}"
             case e.ServerMet(keys) if keys is not None:
                 self._notify(f"the server is {fingerprint(keys.sign)}")
             case LogDoubted(text):
@@ -217,7 +217,7 @@ class Person:
 
     def show(self) -> None:
         """Tell how the connection and the game stand, when that has changed."""
-        trouble = "" if self._server_here else "the server is away"
+        trouble = self._server_trouble
         if self._seat.connection.connected:
             self._was_connected = True
         else:
