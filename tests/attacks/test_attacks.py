@@ -1054,7 +1054,7 @@ ATTACKS = [
     Attack("a flood of lines to be refused", "SALVO-CHAT-4", _flood_the_chat(b"noise"), _limit_no_lines),
     *(
         Attack(f"a line of {name!a}'s", "SALVO-CHAT-2", _say_as(name), _know_everybody)
-        for name in ("server", "dan", "Ann", "bob\nturn 9: ann")
+        for name in ("server", "dan", "Ann", "bob: turn 9, ann")
     ),
     Attack("a line with a sender", "SALVO-WIRE-4", _say_in_anothers_name_by_the_payload, _read_no_senders),
     *(

@@ -70,11 +70,17 @@ def test_a_line_stays_at_its_table() -> None:
     assert edge.topics_announced() == ["/blue/game/chat", "/players/ann/error"]
 
 
-@pytest.mark.parametrize("name", ["a b", "+", "players", "x" * 33, "\x1b[2J"])
+@pytest.mark.parametrize("name", ["a b", "+", "players", "x" * 33])
 def test_chat_from_an_invalid_name_is_not_answered(stage: Stage, name: str) -> None:
     say(stage, name, "Ahoy!")
     assert stage.received == []
     assert stage.service.counts["unknown_player"] == 1
+
+
+def test_chat_on_a_topic_that_would_clear_a_screen_is_no_topic_of_a_game(stage: Stage) -> None:
+    say(stage, "\x1b[2J", "Ahoy!")
+    assert stage.received == []
+    assert stage.service.counts["unknown_player"] == 0
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------
