@@ -28,7 +28,7 @@ _NO_ROSTER: Final = Path("none")
 @click.option(
     "--listen", default="127.0.0.1:7948", show_default=True, metavar="HOST:PORT", help="Where clients connect."
 )
-@click.option("--table", default="", help="The table; the default one when not given.")
+@click.option("--table", default="", show_default=False, help="Name of the table.  [default: the default table]")
 @click.option("--broker", metavar="URL", type=URL, default=DEFAULT_BROKER, help="Address of the server's broker.")
 @click.option(
     "--roster",

@@ -32,7 +32,12 @@ _POLL_SECONDS = 0.25
 @click.command()
 @click.argument("url", type=URL)
 @click.option(
-    "--table", type=table_name, metavar="NAME", default="", help="Name of the table.  [default: the default table]"
+    "--table",
+    type=table_name,
+    metavar="NAME",
+    default="",
+    show_default=False,
+    help="Name of the table.  [default: the default table]",
 )
 @CA
 @click.option("--games", type=Integer(min=1), help="End after this many games.  [default: never]")
@@ -52,7 +57,7 @@ def watch(
 ) -> None:
     """Follow a table at URL live.
 
-    It shows what everybody may see; the hall of salvo web shows the boards, too, with the server's delay.
+    It shows what everybody may see; the hall of salvo web also shows the boards of games that are over.
 
     The account is SALVO_TEAM with SALVO_SECRET, or that in the URL, mqtt://NAME@HOST; at a terminal it asks for a
     secret that is missing. Watching uses a free viewer slot, NAME.1, NAME.2 ..., so that it disconnects no one.
