@@ -154,6 +154,10 @@ $(BIN)/pip:
 	@echo 'installing Salvo in .venv, once'
 	@$(PYTHON) -m venv .venv
 
+# The locks: uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate,
+# with --extra dev -o requirements-dev.lock, then with
+# --extra image --constraint requirements-dev.lock -o server/requirements.lock.
+
 # Compiling what a game never imports takes longer than the game.
 $(DEMO): COMPILE := --no-compile
 $(DEMO): server/requirements.lock pyproject.toml | $(BIN)/pip
