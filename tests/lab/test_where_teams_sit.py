@@ -46,7 +46,7 @@ import importlib, pkgutil, salvo, salvo_lab
 for package in (salvo, salvo_lab):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         # The protocol's own package chooses by sys.platform, which no test can change in time.
-        if not module.name.endswith(("__main__", "human.mcp")) and ".templates." not in module.name:
+        if not module.name.endswith(("__main__", "language_model.tools")) and ".templates." not in module.name:
             importlib.import_module(module.name)
 """
 

@@ -35,12 +35,13 @@ export function cleanText(text) {
  *
  * @template V
  * @param {V} value a JSON value
+ * @param {number} [longest] of a text, in characters
  * @returns {V}
  */
-export function shown(value) {
-  if (typeof value === "string" && (REFUSED.test(value) || value.length > MOST_SHOWN)) {
-    throw new WireError("wrong_shape", `a text has control characters or changes of direction, or more than ${MOST_SHOWN} characters`);
+export function shown(value, longest = MOST_SHOWN) {
+  if (typeof value === "string" && (REFUSED.test(value) || value.length > longest)) {
+    throw new WireError("wrong_shape", `a text has control characters or changes of direction, or more than ${longest} characters`);
   }
-  if (typeof value === "object" && value !== null) for (const each of Object.entries(value).flat()) shown(each);
+  if (typeof value === "object" && value !== null) for (const each of Object.entries(value).flat()) shown(each, longest);
   return value;
 }

@@ -21,7 +21,7 @@ _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u206
 _REFUSED: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028-\u202e\u2066-\u2069]")
 _DOUBTFUL: Final = re.compile(rb"[^ -~]|\\")
 #: Characters of a text of any other message: more than any has but a board, which is no text.
-_MOST_SHOWN: Final = 1000
+MOST_SHOWN: Final = 1000
 #: What is invisible by itself: format characters, combining marks, spaces.
 _UNSEEN_CATEGORIES: Final = frozenset({"Cf", "Mn", "Me", "Zs"})
 
@@ -64,7 +64,7 @@ def _check_length(text: str) -> None:
         )
 
 
-def check_shown(payload: bytes, *, is_json: bool = True) -> None:
+def check_shown(payload: bytes, *, is_json: bool = True, longest: int = MOST_SHOWN) -> None:
     """Make sure that no text of what a server has published controls a terminal, turns lines around or fills it.
 
     Bots and programs print names. Right ones have nothing of that kind; on an open broker, anyone writes some.
@@ -72,15 +72,16 @@ def check_shown(payload: bytes, *, is_json: bool = True) -> None:
     Args:
         payload: what was read already, and so is valid.
         is_json: whether it is JSON; else it is one text.
+        longest: of a text, in characters.
 
     Raises:
         WireError: ``wrong_shape``.
     """
-    if not _DOUBTFUL.search(payload) and len(payload) <= _MOST_SHOWN:
+    if not _DOUBTFUL.search(payload) and len(payload) <= longest:
         return
     for each in _texts(json.loads(payload)) if is_json else [payload.decode()]:
-        if len(each) > _MOST_SHOWN:
-            raise WireError("wrong_shape", f"a text of {len(each)} characters; none has more than {_MOST_SHOWN}")
+        if len(each) > longest:
+            raise WireError("wrong_shape", f"a text of {len(each)} characters; none has more than {longest}")
         if refused := _REFUSED.search(each):
             letter = f"U+{ord(refused[0]):04X}"
             raise WireError("wrong_shape", f"{letter} in a text; none has control characters or changes of direction")

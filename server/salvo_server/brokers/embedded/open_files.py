@@ -12,8 +12,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
-import pydantic.dataclasses  # pydantic loads these with the first message, when no file may be left for that
-import pydantic.type_adapter  # noqa: F401
+import pydantic.dataclasses
 
 from salvo.system.log_throttle import Throttle
 
@@ -21,6 +20,8 @@ from salvo.system.log_throttle import Throttle
 PAUSE_SECONDS: Final = 1.0
 _SCARCE: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 _CURE: Final = "raise the limit of open files (ulimit -n, LimitNOFILE of systemd)"
+#: Pydantic loads this, its parsers and its plugins with the first message, when no file may be left for that.
+_LOADED: Final = (pydantic.dataclasses, pydantic.TypeAdapter(int))
 log = logging.getLogger(__name__)
 _seldom = Throttle(log)
 
