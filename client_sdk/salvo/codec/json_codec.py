@@ -6,6 +6,7 @@ parser then builds the value. Output is ASCII: recorded games and signed logs ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _T = TypeVar("_T")
+_INTERRUPTED: Final = re.compile(r"\bKeyboardInterrupt: (\d*)")
 _UNKNOWN_FIELD: Final = frozenset({"unexpected_keyword_argument", "extra_forbidden"})
 
 
@@ -125,12 +127,20 @@ class Codec(Generic[_T]):
 
     def write(self, value: _T) -> bytes:
         """Return a message's one text: without white space and absent fields."""
-        text = self._write(value)
+        try:
+            text = self._write(value)
+        except ValueError as error:
+            _raise_interruption(error)
+            raise
         return text.replace(b"\x7f", rb"\u007f") if b"\x7f" in text else text
 
     def value(self, value: _T) -> Any:
         """Return a message as a JSON value."""
-        return self.adapter.serializer.to_python(value, mode="json", by_alias=True, exclude_none=True)
+        try:
+            return self.adapter.serializer.to_python(value, mode="json", by_alias=True, exclude_none=True)
+        except ValueError as error:
+            _raise_interruption(error)
+            raise
 
     def _refusal(self, error: Any) -> WireError:
         """Return the first error, with its place and the fields that are allowed."""
@@ -144,3 +154,10 @@ class Codec(Generic[_T]):
             text = first["msg"][0].lower() + first["msg"][1:]
         fields = ", ".join(member.key for member in members_of(self._annotation))
         return WireError("wrong_shape", f"{where}: {text}" + (f"; fields are {fields}" if fields else ""))
+
+
+def _raise_interruption(error: ValueError) -> None:
+    """Raise the interruption by a signal that pydantic has made an error of its own while it wrote."""
+    if interrupted := _INTERRUPTED.search(str(error)):
+        number = interrupted[1]
+        raise KeyboardInterrupt(*([int(number)] if number else [])) from None

@@ -9,8 +9,11 @@ import pytest
 
 _PROGRAM = """
 import gc, os, signal, weakref
+from typing import Annotated
+from salvo.codec.json_codec import Codec
 from salvo.errors import let_interruptions_pass
 from salvo.system.interruption import end_as_by_ctrl_c, exit_code
+from salvo.wire.json_shape import Converted
 
 class Thing:
     pass
@@ -56,6 +59,21 @@ def in_a_class():
     except Exception as error:  # where a bot's code runs
         let_interruptions_pass(error)
 
+class Form(Converted):
+    form = str
+
+    def of(self, value):
+        come()
+
+    def value(self, form):
+        return form
+
+def in_a_message_that_is_written():
+    Codec(Annotated[str, Form()]).write("text")
+
+def in_a_message_as_a_value():
+    Codec(Annotated[str, Form()]).value("text")
+
 end_as_by_ctrl_c()
 try:
     {place}()
@@ -70,6 +88,8 @@ _PLACES = (
     "in_a_collection",
     "in_a_fork",
     "in_a_class",
+    "in_a_message_that_is_written",
+    "in_a_message_as_a_value",
 )
 
 
