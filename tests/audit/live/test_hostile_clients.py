@@ -60,7 +60,9 @@ MISDEEDS = {
     "publishes without end": ("while True: link.sendall(b'\\x30\\x04\\x00\\x02/a' * 9999)", "nothing more is read"),
     "pings without end": ("while True: link.sendall(b'\\xc0\\x00' * 9999)", "nothing more is read"),
     "asks for every topic": (
-        "for n in range(2000): link.sendall(packet(0x82, b'\\0\\1' + text(b'/%d' % n) + b'\\1'))",
+        # It reads the answers: the end of one that has not discards what the judge has yet to read.
+        "for n in range(2000): link.sendall(packet(0x82, b'\\0\\1' + text(b'/%d' % n) + b'\\1'))\n"
+        "while link.recv(9999): pass",
         "more than 1000 filters",
     ),
 }
