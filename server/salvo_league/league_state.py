@@ -85,14 +85,12 @@ class LeagueState:
                 for place, teams in enumerate(matches):
                     self.matches[first + place] = Fixture(first + place, number, teams)
                 names = {name for teams in matches for name in teams} - self.league.fill.keys()
-                if (
-                    names <= self.teams.keys()
-                    and all(len(teams) > 1 for teams in matches)
-                    and self._standings is not None
-                ):
-                    self._standings = replace(self._standings, matches=self.earlier)  # the table is as it was
-                else:
+                if names - self.teams.keys() or any(
+                    len(teams) < 2 for teams in matches
+                ):  # a new row, or a bye's points
                     self._standings = None
+                elif self._standings is not None:
+                    self._standings = replace(self._standings, matches=self.earlier)
                 self.teams |= dict.fromkeys(sorted(names))
             case Assigned(_, at):
                 self.assigned[at] = line
