@@ -117,7 +117,7 @@ class RunOnHost:
     """What all blocks of a run share, and a host gets once; it is pickled.
 
     Attributes:
-        software: of whoever asks.
+        software: of the side that submits the blocks.
         begin: starts that many processes.
     """
 
@@ -168,7 +168,7 @@ def _begun(run: RunOnHost, jobs: int) -> _Processes:
 
 
 def close_idle(seconds: float = 0.0) -> None:
-    """End the processes of runs that this host has not heard of for that long."""
+    """End the processes of runs that had no block on this host for that long."""
     with _lock:
         for token, processes in list(_started.items()):
             if time.monotonic() - processes.used >= seconds:
@@ -191,7 +191,7 @@ def software() -> dict[str, str]:
 
 
 def check_software(wanted: Mapping[str, str], host: str, found: Mapping[str, str]) -> None:
-    """Compare what a host has with what whoever asks has.
+    """Compare the software of a host with that of the side that submits the blocks.
 
     Raises:
         SalvoError: ``host_versions``.

@@ -129,8 +129,8 @@ class Cluster:
     def _submit(self, run: Task[RunOnHost], items: Sequence[Any]) -> Future[BlockAnswer[Any]]:
         """Queue a block.
 
-        Dask's own executor (``Client.get_executor``) leaves a future pending for ever if the connection breaks while
-        its result is fetched.
+        Dask's own executor (``Client.get_executor``) never completes a future if the connection breaks while its result
+        is fetched.
         """
         task = self._client.submit(_carry_out, run, items, pure=False)
         block: Future[BlockAnswer[Any]] = Future()

@@ -64,11 +64,11 @@ def test_a_ladder_counts_all_games_once_for_each_result_and_shows_the_same_as_if
 
     book, results = LeagueState(ladder, []), 0
     for number, line in enumerate(lines, start=1):
-        anew = LeagueState(ladder, lines[:number]).standings()
+        recounted = LeagueState(ladder, lines[:number]).standings()
         with monkeypatch.context() as patch:
             patch.setattr("salvo_league.league_state.standings_of_matches", count)
             book.add(line)
-            assert book.standings() == anew
+            assert book.standings() == recounted
         results += isinstance(line, LeagueResult)
     assert results >= 40
     assert len(counted) <= results + 6  # and for teams that are drawn for the first time

@@ -22,7 +22,7 @@ class Destination:
     """
 
     def __init__(self, table: str, now: float) -> None:
-        """Want to be where the team is."""
+        """Begin at the table where the team is."""
         self.is_guarded = False
         self._wanted = SeatGiven(table)
         self._brokers: deque[str] = deque()  # where its seat is published, the next one first
@@ -35,7 +35,7 @@ class Destination:
         return bool(self._brokers)
 
     def give_seat(self, seat: SeatGiven | None) -> None:
-        """Want to be at a seat; without one, at the default table."""
+        """Go to the seat that a host gives; without one, to the default table."""
         self._wanted = seat or SeatGiven()
         self._brokers = deque(self._wanted.brokers) or self._brokers
 

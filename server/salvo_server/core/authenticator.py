@@ -94,7 +94,7 @@ class _Job(NamedTuple):
 class Burned:
     """The marks of all nonces that were ever burned (SALVO-FRESH-1), in 18 bytes each; a set takes 80.
 
-    A mark looks random to whoever does not know the credential in it, so each group gets its share.
+    A mark looks random without the credential in it, so each group gets its share.
     """
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ class BoundedConnection(psycopg.Connection[Any]):
     """Ends a connection whose answer does not come.
 
     Attributes:
-        patience_seconds: how long to wait for an answer; None for ever.
+        patience_seconds: how long to wait for an answer; None for no limit.
     """
 
     patience_seconds: float | None = None

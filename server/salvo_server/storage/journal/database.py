@@ -730,7 +730,7 @@ def _make_engine(url: sql.URL, power_safe: bool, poolclass: type[sql.Pool] | Non
 
 
 def _bound(engine: sql.Engine) -> None:
-    """Let connections to PostgreSQL be such as need not wait for ever."""
+    """Open connections to PostgreSQL that can limit how long they wait."""
     from salvo_server.storage.journal.bounded_connection import BoundedConnection  # needs the extra
 
     def connect(dialect: Any, record: Any, words: Any, named: Any) -> BoundedConnection:
