@@ -246,7 +246,7 @@ def test_clients_that_come_at_once_get_no_more_places_than_the_table_has() -> No
 
 
 @pytest.mark.parametrize(("goal", "told"), [(17, True), (1, False)])
-def test_a_server_that_ends_with_its_last_game_is_not_called_away(goal: int, told: bool) -> None:
+def test_a_server_that_ends_with_its_last_game_is_not_called_offline(goal: int, told: bool) -> None:
     """With --games, clients read that the game waits for the server, just before its results."""
     book = dataclasses.replace(XBS, goal=goal)
     hall = Hall(book, players=2)
@@ -255,5 +255,5 @@ def test_a_server_that_ends_with_its_last_game_is_not_called_away(goal: int, tol
     hall.settle()
     hall.wait(2)
     received = [line for client in clients for line in client.hear_all()]
-    assert any("the server is away" in line for line in received) is told
+    assert any("server offline; the game waits" in line for line in received) is told
     assert any(line.startswith("F|finished") for line in received) is not told

@@ -129,9 +129,9 @@ class AtTable(ClientStage):
                 self._pass_on(sender, text, private=private)
             case Refused(code, text) if self._played is not None:
                 self._refused(code, text)
-            case ServerSeen(online) if online is self.client.server_away:
+            case ServerSeen(online, presence) if online is self.client.server_away:
                 if not self.is_over and self._place.ended_as is None:
-                    self.client.inform("the server is back" if online else "the server is away; the game waits for it")
+                    self.client.inform("the server is back" if online else f"server {presence}; the game waits for it")
 
     def _salvo_reported(self, result: m.SalvoResolved) -> None:
         if not self.has_begun:
