@@ -54,6 +54,8 @@ def _collected() -> dict[str, Case]:
     cases = {case.name: case for case in IN_PASSING}
     for scenario in SCENARIOS:
         cases |= scenario.cases
+    stale = {f"{group}/{short}" for group, listed in _ORDER.items() for short in listed.split()} - cases.keys()
+    assert not stale, f"no scenario has {', '.join(sorted(stale))}"
     return {name: cases[name] for name in sorted(cases, key=_place)}
 
 
