@@ -9,8 +9,8 @@ from typing import Final
 #: By program, one value a sample.
 Lines = Mapping[str, Sequence[float]]
 
-_WIDTH, _HEIGHT, _GAP, _HEAD, _COLUMNS = 330, 150, 50, 34, 3
-_COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#999999")
+_WIDTH, _HEIGHT, _GAP, _HEAD, _COLUMNS = 330, 150, 50, 60, 3
+_COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#999999", "#56b4e9", "#d55e00")
 _STYLE: Final = """
 svg { --page: #fff; --ink: #1a2430; --line: #b9cbd9;
   font: 13px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif }
@@ -39,8 +39,8 @@ def plot(title: str, games: Sequence[int], figures: Mapping[str, Lines]) -> str:
         f'<text x="{_GAP}" y="24">{escape(title)}</text>',
     ]
     for number, program in enumerate(programs):
-        x = width / 2 + 110 * number
-        parts.append(f'<text x="{x}" y="24" style="fill: {colours[program]}">{escape(program)}</text>')
+        x = _GAP + 115 * number
+        parts.append(f'<text x="{x}" y="50" style="fill: {colours[program]}">{escape(program)}</text>')
     for number, (name, lines) in enumerate(figures.items()):
         row, column = divmod(number, _COLUMNS)
         left, top = _GAP + column * (_WIDTH + _GAP), _HEAD + 30 + row * (_HEIGHT + _GAP + 20)
