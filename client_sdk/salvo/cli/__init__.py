@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import importlib
 import logging
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -129,12 +131,24 @@ def _imported(name: str, command: Listed) -> click.Command:
         where = f"it was never tried on {sys.platform}; use a machine with Linux, Docker, or on Windows WSL"
         click.echo(f"warning: salvo {name} needs Linux: {where}", err=True)
     try:
-        found: click.Command = getattr(importlib.import_module(command.module), name)
+        with _no_garbage():
+            found: click.Command = getattr(importlib.import_module(command.module), name)
     except MissingExtra:  # of the first import that failed; the command may need more than that part
         if not command.extra:
             raise
         raise MissingExtra(f"salvo {name}", command.extra) from None
     return found
+
+
+@contextlib.contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Import with no garbage collection: what is made stays, and to look through it is a quarter of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

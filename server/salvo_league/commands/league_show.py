@@ -27,8 +27,6 @@ from salvo_lab.series.lines import SeriesKind
 from salvo_lab.series.standings import SeriesStandings
 from salvo_league.league_file import load_league
 from salvo_league.league_state import LeagueState
-from salvo_server.commands.backup import settings_of
-from salvo_server.storage.journal.database import DatabaseReader
 from salvo_server.storage.transcript_folder import read_evening
 
 _HEADINGS: Final = ("place", "team", "points", "games", "won", "tied", "lost", "hits", "shots", "rating", "95%")
@@ -111,6 +109,8 @@ def _begun(file: Path) -> SeriesStandings:
 
 def _read_journals(journals: Sequence[str | None], config: Path | None) -> tuple[Chronicle, dict[str, int]]:
     """Return the results of some journals, and the badges that their servers have given."""
+    from salvo_server.storage.journal.database import DatabaseReader  # which needs what a league does not
+
     try:
         readers = [DatabaseReader(_journal(journal, config)) for journal in journals]
         chronicle = Chronicle(result for reader in readers for result in reader.results())
@@ -123,6 +123,8 @@ def _read_journals(journals: Sequence[str | None], config: Path | None) -> tuple
 
 
 def _journal(journal: str | None, config: Path | None) -> str:
+    from salvo_server.commands.backup import settings_of
+
     settings = settings_of({"journal": journal}, config)
     if settings.journal in (None, "none"):
         text = "this server keeps no journal; name one with --journal FILE|URL, or count signed logs: --logs FILE..."
