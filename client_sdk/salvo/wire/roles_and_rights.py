@@ -65,15 +65,16 @@ def rights(
         return tuple(Right(action, f"{place}/#") for place in _places(tables) for action in Action)
     logged_at = {Publisher.OWNER: (name,), Publisher.TEAM: tuple(players), Publisher.HOST: ("+",)}
     named = tuple(ships)
+    allowed = [(topic, _may_publish(role, topic, own=True), _may_receive(role, topic, own=True)) for topic in TOPICS]
     found = []
     for table in tables:
-        for topic in TOPICS:
-            if _may_publish(role, topic, own=True):
+        for topic, publishes, receives in allowed:
+            if publishes:
                 cells = itertools.product(logged_at[topic.publisher], named)
                 found += [
                     Right(Action.PUBLISH, topic.filter(table, player=player, ship=ship)) for player, ship in cells
                 ]
-            if _may_receive(role, topic, own=True):
+            if receives:
                 player = name if topic.reader is Reader.OWNER else "+"
                 found.append(Right(Action.RECEIVE, topic.filter(table, player=player)))
     return tuple(dict.fromkeys(found))
