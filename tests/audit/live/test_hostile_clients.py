@@ -110,7 +110,10 @@ DEFENCES: dict[str, Callable[[Patch], None]] = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("misdeed", DEFENCES)
+@pytest.mark.parametrize(
+    "misdeed",
+    [pytest.param(each, marks=pytest.mark.slow if each == "publishes without end" else ()) for each in DEFENCES],
+)
 def test_a_hostile_client_succeeds_without_what_stands_in_its_way(
     misdeed: str, tmp_path: Path, monkeypatch: Patch
 ) -> None:

@@ -87,7 +87,7 @@ def port() -> Iterator[Port]:
         yield port
 
 
-@pytest.mark.parametrize("recorded", ["folder", "journal"])
+@pytest.mark.parametrize("recorded", ["folder", pytest.param("journal", marks=pytest.mark.slow)])
 def test_card_hall_pages_and_site_show_a_team_with_one_badge_also_after_a_restart(
     recorded: str, tmp_path: Path, port: Port
 ) -> None:
