@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kit.browser import Browser
+from kit.browser import Browser, move_clock
 from kit.own_page import Clock
 from kit.results import result
 from kit.waiting import until
@@ -66,6 +66,7 @@ from salvo_watch.web.games import routes
 from salvo_watch.web.relay import Relay, WatchedBroker
 
 _SECONDS: Final = 120.0
+_TURN_MS: Final = m.Limits().turn_ms
 #: Of the longest and the widest letters that there are; they differ at the end.
 LONGEST: Final = ("W" * 32, *(f"{'MW' * 15}{number:02}" for number in range(1, 32)))
 SHORTEST: Final = tuple("abcdefghijklmnopqrstuvwxyz012345")
@@ -438,9 +439,14 @@ def a_round(stack: contextlib.ExitStack, names: Sequence[str], games: Path | Non
         room.say(league(names, Phase.ROUND, 3))
         window.wait_for(says("Round 3 of 5"))
 
+    def show_late(window: Browser) -> None:
+        at(own_page, f"document.querySelector('.tile') && {says(names[0] + ', ')}")(window)
+        move_clock(window, steady_ms=_TURN_MS)
+        window.wait_for(says("time is up, the turn ends"))  # which leaves the headline less room than before
+
     return [
         Page("hall", show),
-        Page("team", at(own_page, f"document.querySelector('.tile') && {says(names[0] + ', ')}")),
+        Page("team", show_late),
         Page("tables", at(f"{front.url}tables", "document.querySelectorAll('.card li').length > 3")),
         Page("host", room.host(1 + len(matches))),
     ]

@@ -86,4 +86,6 @@ setInterval(() => {
   }
 }, 250);
 
-addEventListener("resize", () => picture && ["headline", "comment"].map(find).forEach(fit));
+const fitAgain = () => picture && ["headline", "comment"].map(find).forEach(fit);
+addEventListener("resize", fitAgain);
+new ResizeObserver(fitAgain).observe(find("clock")); // whose words leave the headline more room, or less
