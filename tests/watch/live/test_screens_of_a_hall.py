@@ -18,15 +18,10 @@ import pytest
 
 from kit.guarded import Guarded, guarded, wait_for_users
 from kit.programs import BROKERS
+from salvo.net.takeover import ESTABLISHED_SECONDS
 from salvo.wire.roles_and_rights import Role
 
 _SECONDS = 60.0
-#: ``salvo watch``, for which a connection is established sooner: most of the time would pass in waiting for that.
-_ESTABLISHED_SECONDS = 1.5
-_WATCH = (
-    "import sys; from salvo.cli import main; from salvo.net import takeover; "
-    f"takeover.ESTABLISHED_SECONDS = {_ESTABLISHED_SECONDS}; main(['watch', *sys.argv[1:]])"
-)
 
 
 class Screen:
@@ -36,7 +31,7 @@ class Screen:
         self.log = log
         with log.open("w") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-u", "-c", _WATCH, contest.url, *options],
+                [sys.executable, "-u", "-m", "salvo", "watch", contest.url, *options],
                 env={**os.environ, "SALVO_TEAM": "hall", "SALVO_SECRET": secret},
                 stdout=file,
                 stderr=subprocess.STDOUT,
@@ -57,7 +52,7 @@ class Screen:
         """
         end = time.monotonic() + _SECONDS
         printed, since = "", time.monotonic()
-        while "state lobby" not in printed or time.monotonic() < since + _ESTABLISHED_SECONDS + 0.5:
+        while "state lobby" not in printed or time.monotonic() < since + ESTABLISHED_SECONDS + 0.5:
             assert self.is_on, self.printed
             assert time.monotonic() < end
             time.sleep(0.05)
