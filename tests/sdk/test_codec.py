@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -323,3 +324,10 @@ def test_no_text_of_a_hostile_server_reaches_who_reads_its_announcements(text: s
         except WireError:
             refused += 1
     assert refused >= 18
+
+
+@pytest.mark.parametrize("topic", topics.TOPICS, ids=lambda topic: topic.name)
+def test_nothing_is_read_of_an_announcement_that_is_no_text(topic: topics.Topic) -> None:
+    address = topics.parse(topic.of(player="red", ship="carrier"))
+    with contextlib.suppress(WireError):
+        assert read_announcement(address, b"\xa3") is None

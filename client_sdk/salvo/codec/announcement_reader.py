@@ -152,7 +152,7 @@ _READERS: Final[dict[Topic, Callable[[Address, bytes], m.Announcement]]] = {
     topics.BOARD: lambda address, payload: m.BoardShown(address.player, read_text(payload)),
     topics.FLEET: lambda address, payload: body.FLEET.read(payload, address.player),
     topics.HIT: lambda address, payload: body.HIT.read(payload, address.player),
-    topics.APPROVED: lambda address, payload: m.PlacementJudged(address.player, address.ship, payload == b"true"),
+    topics.APPROVED: lambda a, payload: m.PlacementJudged(a.player, a.ship, read_text(payload) == "true"),
     topics.PLACEMENT_ERROR: lambda a, payload: m.PlacementRefused(a.player, a.ship, *_code_and_text(payload)),
     topics.ERROR: lambda address, payload: m.CommandRefused(address.player, *_code_and_text(payload)),
     topics.RULES: lambda address, payload: _rules(payload),
