@@ -45,6 +45,7 @@ def test_every_account_of_a_team_has_its_secret_and_only_one_may_play(roster: Ro
         assert (screen.name, screen.role, screen.secret) == ("red", Role.SCREEN, secret)
         assert accounts[f"hall.{number}"].role is Role.WATCHER
     assert accounts["salvo-server"].role is Role.SERVER
+    assert accounts["salvo-server.1"].role is Role.WATCHER
     assert accounts["salvo-web.1"].role is Role.WATCHER
     assert accounts["salvo-league"].role is Role.HOST
     assert len({account.secret for account in accounts.values()}) == 5

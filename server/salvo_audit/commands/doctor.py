@@ -104,7 +104,7 @@ def _target(url: str | None, settings: ServerSettings, *, here: bool) -> Examine
     path = roster_path(settings.roster)
     try:
         if target.url.username is None and has_begun(path):
-            target.account = Roster(path).lookers_on[0]
+            target.account = Roster(path).watcher
     except RosterError as error:  # another user's, say: then what needs no account is examined
         click.echo(f"the server's status is not examined: {error.text}", err=True)
     return target

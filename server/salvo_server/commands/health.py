@@ -42,9 +42,7 @@ def health(broker: str | None, roster: Path | None, standby: bool) -> None:
         click.echo("standby: waits for the end of another server")
         return
     broker = broker or server_here(roster)
-    answer = ask_status(
-        with_secret(BrokerUrl.parse(broker)), DEFAULT_TABLE, _ANSWER_SECONDS, _looker_on(broker, roster)
-    )
+    answer = ask_status(with_secret(BrokerUrl.parse(broker)), DEFAULT_TABLE, _ANSWER_SECONDS, _watcher(broker, roster))
     if answer is None:
         raise ConnectionLost("no_server", f"nothing is known of a server at {without_password(broker)}")
     status = answer.status
@@ -58,8 +56,8 @@ def server_here(file: Path | None) -> str:
     return DEFAULT_BROKER if server is None else server.url
 
 
-def _looker_on(broker: str, file: Path | None) -> Account | None:
+def _watcher(broker: str, file: Path | None) -> Account | None:
     path = roster_if_any(file)
     if path is None or BrokerUrl.parse(broker).username is not None or not has_begun(path):
         return None
-    return Roster(path).lookers_on[0]
+    return Roster(path).watcher

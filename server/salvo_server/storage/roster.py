@@ -198,7 +198,7 @@ class Roster:
         Raises:
             RosterError: see :meth:`members`.
         """
-        found = [self.server, *self.lookers_on, self.web, self.league]
+        found = [self.server, self.watcher, self.web, self.league]
         for member in self.members():
             found.append(Account(member.name, member.name, member.role, member.secret, member.badge))
             looking = Role.SCREEN if member.role is Role.TEAM else member.role
@@ -214,10 +214,9 @@ class Roster:
         return Account(SERVER_USER, SERVER_USER, Role.SERVER, self._own_secret(SERVER_USER))
 
     @property
-    def lookers_on(self) -> tuple[Account, ...]:
-        """The server's further accounts, which may only watch; they follow from its key alone."""
-        own = self.server.secret
-        return tuple(Account(f"{SERVER_USER}.{n}", SERVER_USER, Role.WATCHER, own) for n in range(1, SCREENS + 1))
+    def watcher(self) -> Account:
+        """The server's further account, which may only watch; it follows from its key alone."""
+        return Account(f"{SERVER_USER}.1", SERVER_USER, Role.WATCHER, self.server.secret)
 
     @property
     def web(self) -> Account:

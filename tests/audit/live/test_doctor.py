@@ -38,7 +38,7 @@ def of(findings: list[CheckFinding], verdict: CheckVerdict) -> set[str]:
 def at(contest: Guarded, **given: object) -> ExaminedContest:
     """A contest, with the account that the doctor finds on the server's machine."""
     target = ExaminedContest(BrokerUrl.parse(contest.url), BrokerUrl.parse(contest.websocket_url), **given)  # type: ignore[arg-type]
-    target.account = contest.roster.lookers_on[0]
+    target.account = contest.roster.watcher
     wait_for_users(contest.url, target.account.user, target.account.secret, ca=target.ca)
     return target
 
@@ -72,7 +72,7 @@ def test_an_open_broker_fails_unless_it_is_meant_to_be_open(broker: Broker, star
 
 def test_a_roster_that_the_server_does_not_use_is_a_failure(tmp_path: Path) -> None:
     with guarded("embedded", tmp_path) as contest:
-        target = ExaminedContest(BrokerUrl.parse(contest.url), account=Roster(tmp_path / "other.json").lookers_on[0])
+        target = ExaminedContest(BrokerUrl.parse(contest.url), account=Roster(tmp_path / "other.json").watcher)
         findings = list(examine(target))
     assert of(findings, CheckVerdict.FAIL) == {"server"}
     assert "--roster" in next(finding.cure for finding in findings if finding.check == "server")
