@@ -38,6 +38,18 @@ def test_a_file_has_one_writer_and_only_its_owner_reads_it(file: LinesFile, path
     LinesFile(path).close()
 
 
+def test_lines_and_the_name_of_a_new_file_are_on_the_disk_once_they_are_written(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: forced.append(os.fstat(descriptor).st_ino))
+    with closing(LinesFile(path)) as file:
+        file.begin({"form": 1}, forget=False)
+        file.add([{"game": 1}])
+    lines, folder = path.stat().st_ino, path.parent.stat().st_ino
+    assert forced == [lines, folder, lines]
+
+
 @pytest.mark.parametrize(
     ("there", "forget", "then"),
     [
