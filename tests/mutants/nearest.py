@@ -99,7 +99,7 @@ PARTS: Final = {
         (
             *(
                 f"tests/server/test_{name}.py"
-                for name in ("journal", "identity", "roster", "roster_csv", "backup", "standby")
+                for name in ("journal", "identity", "roster", "roster_csv", "backup", "standby", "filed_games")
             ),
             "tests/lab/test_lines_file.py",
             "tests/gateways/test_doorkeeper.py",
