@@ -151,6 +151,15 @@ def test_a_file_that_is_no_transcript_is_refused(text: str, tmp_path: Path) -> N
     assert _error(path).startswith(f"not_a_transcript: {path} is not a recorded game; name a file that --record ")
 
 
+def test_a_line_of_64_kib_is_read_and_a_longer_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    longest = LINES[0].replace(b'"version":"', b'"version":"' + b"9" * (65_536 - len(LINES[0])))
+    path.write_bytes(b"".join([longest, *LINES[1:]]))
+    check(read_transcript(path))
+    path.write_bytes(b"".join([longest.replace(b"9", b"99", 1), *LINES[1:]]))
+    assert _error(path).startswith(f"transcript_corrupt: {path}, line 1: ")
+
+
 def test_a_file_that_is_no_transcript_is_not_written_over(file: Path, tmp_path: Path) -> None:
     _, header, steps = play_at_table({"a": RandomBot(), "b": RandomBot()})
     write_transcript(file, header, steps)
