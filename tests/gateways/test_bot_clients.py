@@ -194,7 +194,7 @@ def test_a_bot_finds_out_how_a_json_lines_server_writes_and_whether_a_hit_shoots
         waiting += client.receive(server.answer(waiting.pop(0)))
     assert server.game.over
     assert client.report is not None
-    assert (client.report.winner == "me") is (server.game.winner == 0)
+    assert (client.report.winner == "me") is (server.game.winners == (0,))
     assert server.refused.count("SHOT") + server.refused.count("SHOT_REQUEST") == xy + (book is STREAK)
     if xy:
         assert isinstance(server.board, list)

@@ -44,7 +44,7 @@ turns = st.lists(st.one_of(*[salvos] * 9, st.just([])), max_size=60)
 def truth(game: Game) -> object:
     """Everything that can be asked of a game whose turn has just ended."""
     asked = (game.tally(), game.places(), game.salvos, game.afloat, game.out, game.fallen, game.shots_fired)
-    return asked, (game.over, game.winner, game.turn, game.current, None if game.over else game.shots_left)
+    return asked, (game.over, game.winners, game.turn, game.current, None if game.over else game.shots_left)
 
 
 @settings(max_examples=200)

@@ -280,7 +280,7 @@ def _reported(team: Team, referee: Referee) -> None:
     """The bot learnt how it ended; one that was started again after the end does not count the game."""
     game, number = referee.game, referee.number
     assert game is not None
-    winner = "" if game.winner is None else list(referee.players)[game.winner]
+    winner = list(referee.players)[game.winners[0]] if len(game.winners) == 1 else ""
     ends = [end for end in team.ends if end.game == number]
     hold(len(ends) == 1, "%s learnt %d times how game %d ended", team.name, len(ends), number)
     [end] = ends

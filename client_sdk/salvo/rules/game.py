@@ -126,12 +126,6 @@ class Game:
         self.shots_left = self.afloat[starter] if self._by_afloat else 1
 
     @property
-    def winner(self) -> int | None:
-        """The seat that won alone; None while the game goes on, and after a tie."""
-        winners = self.winners
-        return winners[0] if len(winners) == 1 else None
-
-    @property
     def winners(self) -> tuple[int, ...]:
         """The seats that won, several after a tie; none while the game is running."""
         return tuple(seat for seat, place in enumerate(self.places()) if place == 1) if self.over else ()
