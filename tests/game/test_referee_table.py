@@ -515,6 +515,13 @@ def test_an_outage_that_outlasts_the_deadline_ends_no_state(stage: type[RefereeS
     assert due(referee) == end + 5_000 + restarted
 
 
+@pytest.mark.parametrize("stage", STATES)
+def test_a_table_that_a_host_resumes_has_the_whole_time_of_its_state(stage: type[RefereeState]) -> None:
+    referee = paused(stage)()
+    referee.receive(host(Do.RESUME), NOW + 900_000)
+    assert due(referee) == NOW + 900_000 + {Lobby: 60_000, Turn: 30_000, Pause: 800, Over: 300_000}[stage]
+
+
 @pytest.mark.parametrize(("stage", "then"), [(Lobby, Lobby), (Turn, Turn), (Pause, Turn), (Over, Lobby)])
 def test_an_input_after_a_deadline_comes_into_the_state_after_it(
     stage: type[RefereeState], then: type[RefereeState]
