@@ -121,6 +121,7 @@ def test_a_proven_salt_opens_what_waits_under_it_in_the_teams_own_topics(gate: A
     future, find, given = worker.waiting.pop(0)
     future.set_result(find(*given))
     assert [receipt for receipt, _ in gate.finished()] == [own, more]
+    assert [derivation.cancelled() for derivation, *_ in worker.waiting] == [False, True], "more costs none"
 
 
 def fresh(count: int) -> list[SignedShot]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from kit.deriver import Deriver
@@ -53,6 +55,11 @@ def derived(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+def running() -> set[threading.Thread]:
+    """The threads that derive keys ahead of time."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith("foresee")}
+
+
 def placement(name: str, secret: str, salt: bytes | None = None) -> SealedPlacement:
     sealer = Sealer(secret, salt_of(name, SERVER_KEY) if salt is None else salt)
     payload = write_placement(Placement("carrier", 1, 1, Orientation.HORIZONTAL), sealer)
@@ -91,11 +98,14 @@ def test_a_server_with_a_key_foresees_its_roster_and_closes_what_it_began(derive
     register = Register([Account("ann", "ann", Role.TEAM, "ann's"), Account("hall", "hall", Role.WATCHER, "hall's")])
     service = serve(Wire(), identity=identity, profile="contest", register=register)
     service.step()
+    others = running()
     foresight = service.gate.keyring.foresight
     assert foresight is not None
     expected = foresight.expect("ann", "ann's")
     assert expected.derive() == Sealer("ann's", salt_of("ann", identity.signing_key)).key
+    assert running() - others
     service.gate.close()
+    assert not running() - others
     foresight.foresee([("bob", "bob's")])
     assert derived == ["ann's"]
     assert serve(Wire()).gate.keyring.foresight is None
