@@ -583,6 +583,17 @@ def test_a_recap_older_than_received_announcements_is_ignored(session: Session, 
     assert known(session) == LATE
 
 
+def test_a_recap_that_knows_more_only_of_the_teams_own_shots_is_taken_up(
+    session: Session, server: ScriptedServer
+) -> None:
+    """Another program of the team has fired."""
+    back(session, server, recap())
+    shots = (*recap().shots, m.OwnShot(3, "you", 7, 7))
+    server.say_recap(dataclasses.replace(recap(), shots=shots), SEALER)
+    assert session.view is not None
+    assert session.view.fired_this_turn[-1] == Shot("you", 7, 7)
+
+
 def test_a_recap_that_is_awaited_is_believed_against_results_that_somebody_made_up(
     session: Session, server: ScriptedServer
 ) -> None:
