@@ -103,6 +103,16 @@ def test_a_cell_has_both_numbers_within_the_grid() -> None:
             grid.cell(x, y)
 
 
+@pytest.mark.parametrize(
+    ("place", "anchors"), [((3, 1, H), "x 1..2, y 1..3"), ((4, 2, V), "x 1..4, y 1..1")], ids=["across", "down"]
+)
+def test_a_ship_that_leaves_the_grid_is_refused_with_where_its_anchor_may_be(
+    place: tuple[int, int, Orientation], anchors: str
+) -> None:
+    with pytest.raises(IllegalCommand, match=f"off_grid: ship0 at .* leaves the grid; its anchor may be {anchors}$"):
+        fleet(tiny(3), place)
+
+
 @pytest.mark.parametrize("spacing", list(Spacing))
 @pytest.mark.parametrize(("width", "height", "length"), [(4, 3, 1), (4, 3, 3), (3, 4, 4), (2, 5, 2), (1, 1, 1)])
 def test_ship_places_and_the_cells_that_spacing_forbids_match_a_count_by_cell(

@@ -169,10 +169,9 @@ def _cells(grid: Grid, x: int, y: int, orientation: Orientation, length: int, sh
     first = grid.cell(x, y)
     x, y = grid.xy(first)
     horizontal = orientation is Orientation.HORIZONTAL
-    last_x, last_y = (x + length - 1, y) if horizontal else (x, y + length - 1)
-    if last_x > grid.width or last_y > grid.height:
-        most_x = grid.width - length + 1 if horizontal else grid.width
-        most_y = grid.height if horizontal else grid.height - length + 1
+    right, down = (length - 1, 0) if horizontal else (0, length - 1)
+    most_x, most_y = grid.width - right, grid.height - down
+    if x > most_x or y > most_y:
         raise IllegalCommand(
             "off_grid",
             f"{ship} at x={x}, y={y} {orientation} leaves the grid; its anchor may be x 1..{most_x}, y 1..{most_y}",
