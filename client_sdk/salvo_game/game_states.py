@@ -245,13 +245,11 @@ class Turn(InGame):
 
     def run_out(self, following: Terms, now: int) -> tuple[Announcements, InMatch]:
         """Close a turn whose deadline has passed (SALVO-TURN-5, SALVO-TURN-6)."""
-        match = self.match
-        turn, seconds = match.game.turn, match.turn_ms(match.current) // 1000
+        ended = f"turn {self.match.game.turn} ended"
         if self.bank_ends:
-            bank_seconds = (self.terms.limits.bank_ms or 0) // 1000
-            reason = f"turn {turn} ended when your {bank_seconds} s for this game were used up,"
-            return self._run_out("bank_empty", reason, now)
-        return self._run_out("turn_timeout", f"turn {turn} ended after {seconds} s", now)
+            bank = f"your {(self.terms.limits.bank_ms or 0) // 1000} s for this game were used up"
+            return self._run_out("bank_empty", f"{ended} when {bank},", now)
+        return self._run_out("turn_timeout", f"{ended} after {self.match.turn_ms(self.match.current) // 1000} s", now)
 
     def _run_out(self, code: str, reason: str, now: int) -> tuple[Announcements, InMatch]:
         match = self.match

@@ -130,8 +130,16 @@ def test_the_bank_counts_from_the_broker_s_confirmation_to_the_last_shot() -> No
     assert referee.awaits_delivery() == 3
 
 
-@pytest.mark.parametrize(("bank_ms", "code"), [(4_999, "bank_empty"), (5_000, "turn_timeout")])
-def test_a_deadline_counts_before_a_bank_that_ends_in_the_same_millisecond(bank_ms: int, code: str) -> None:
+@pytest.mark.parametrize(
+    ("bank_ms", "code", "reason"),
+    [
+        (4_999, "bank_empty", "turn 1 ended when your 4 s for this game were used up, with "),
+        (5_000, "turn_timeout", "turn 1 ended after 5 s with "),
+    ],
+)
+def test_a_deadline_counts_before_a_bank_that_ends_in_the_same_millisecond(
+    bank_ms: int, code: str, reason: str
+) -> None:
     referee = drawn(Limits(turn_ms=5_000, bank_ms=bank_ms))
     first = referee.current
     assert first is not None
@@ -141,6 +149,7 @@ def test_a_deadline_counts_before_a_bank_that_ends_in_the_same_millisecond(bank_
     [refused, *_] = referee.receive(m.TimePassed(), NOW + bank_ms)
     assert isinstance(refused, m.CommandRefused)
     assert (refused.code, first.bank_ms) == (code, 0)
+    assert refused.text.startswith(reason)
 
 
 def test_a_second_confirmation_of_a_turn_takes_no_time_back() -> None:
