@@ -108,6 +108,8 @@ class Pair:
             sunk = [(ship.player, ship.ship) for ship in result.sunk]
             assert sunk == resolved.sunk
         assert referee.game is not None
+        defeated = [name for resolved in model.resolved for name in resolved.defeated]
+        assert [self.names[seat] for seat in referee.game.fallen] == defeated
         afloat = [model.afloat(name) for name in self.names]
         if not isinstance(model, Smackdown) or not model.given.get(model.current):
             assert referee.game.afloat == afloat
