@@ -139,6 +139,14 @@ def test_a_refusal_that_crosses_the_next_lobby_is_no_fault_of_the_team(
     assert server.say(*[m.CommandRefused("me", "unknown_player", "'me' is not listed at this table")] * 5) == []
 
 
+def test_a_team_with_a_place_reads_that_a_command_did_not_fit_the_state(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    assert server.say(m.CommandRefused("me", "wrong_state", "no")) == [Refused("wrong_state", "no")]
+
+
 def test_a_session_ignores_a_game_without_its_team(session: Session, server: ScriptedServer) -> None:
     server.say(m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(State.TURN), retained=True)
     session.connected()
