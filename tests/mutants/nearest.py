@@ -80,6 +80,7 @@ PARTS: Final = {
                 f"tests/server/test_{name}.py"
                 for name in ("service", "recovery", "chat", "signed_log", "leaving", "placing_again", "senders")
             ),
+            "tests/server/test_histories.py",
             "tests/server/test_refused_requests.py",
             "tests/server/test_host_commands.py",
             "tests/server/test_standings.py",
