@@ -71,6 +71,8 @@ def archive(machine: Machine, tmp_path: Path) -> Path:
 
 def test_a_restored_backup_has_every_file_for_its_owner_only(archive: Path, machine: Machine, empty: Machine) -> None:
     assert archive.stat().st_mode & 0o777 == 0o600
+    with tarfile.open(archive) as unpacked_by_hand:
+        assert {member.mode for member in unpacked_by_hand} == {0o600}
     done = empty.run("restore", archive)
     assert (done.returncode, done.stderr) == (0, "")
     *paths, start, _ = done.stdout.splitlines()
