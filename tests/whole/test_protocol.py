@@ -141,7 +141,8 @@ def test_a_log_with_what_a_newer_server_added_is_not_taken_for_unfair() -> None:
     assert [found for payload in entries for found in witness.logged(payload, 0.0)] == []
     witness.receive(m.StateChanged(State.TURN), 0.0)
     assert witness.doubts(1000.0) == []
-    assert witness.missed(1000.0) is None
+    witness.connected_anew()
+    assert [witness.missed(at) for at in (1000.0, 2000.0)] == [None, None]  # it asks for no log either
 
 
 def test_the_same_log_of_a_server_of_ones_own_version_is_a_contradiction() -> None:

@@ -166,7 +166,7 @@ export class Witness {
   missed(now) {
     const game = this.#current;
     const gap = this.#behind || (game !== undefined && !game.whole && game.early.size > 0);
-    if (this.#key === null || !gap) {
+    if (this.#key === null || this.#gaveUp || !gap) {
       this.#askAt = null;
       return null;
     }
@@ -298,7 +298,6 @@ export class Witness {
   #giveUp() {
     this.#gaveUp = true;
     this.#games = [];
-    this.#behind = false;
     this.#pending.clear();
     return new WireError("unknown_version", "the server runs a later version, whose log this one cannot read: "
       + "this team's games are not compared with it any more; install the server's version of battleship-salvo");

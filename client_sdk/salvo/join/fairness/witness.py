@@ -178,7 +178,7 @@ class Witness:
         """
         game = self._current
         gap = self._behind or (game is not None and not game.whole and bool(game.early))
-        if self.key is None or not gap:
+        if self.key is None or self._gave_up or not gap:
             self._ask_at = None
             return None
         if self._ask_at is None:
@@ -291,7 +291,7 @@ class Witness:
 
     def _give_up(self) -> WireError:
         """Compare nothing from now on: what cannot be read neither confirms nor contradicts."""
-        self._gave_up, self._games, self._behind = True, [], False
+        self._gave_up, self._games = True, []
         self._pending.clear()
         return WireError(
             "unknown_version",
