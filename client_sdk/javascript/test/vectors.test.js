@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { readAnnouncement, readPlacement, readRecap } from "../src/announcements.js";
+import { PROTOCOL, readAnnouncement, readPlacement, readRecap } from "../src/announcements.js";
 import { fromBase64, fromHex, sodium, toBytes, toText } from "../src/bytes.js";
 import { cleanText } from "../src/chatText.js";
 import { SalvoError } from "../src/errors.js";
@@ -137,7 +137,7 @@ describe("what is sealed and signed reads as the vectors do", () => {
 });
 
 describe("log", () => {
-  const key = sodium.crypto_sign_seed_keypair(Uint8Array.from({ length: 32 }, (_, at) => at)).publicKey;
+  const { publicKey: key, privateKey } = sodium.crypto_sign_seed_keypair(Uint8Array.from({ length: 32 }, (_, at) => at));
   const hear = (payloads) => {
     const witness = new Witness("cy");
     witness.follow(key, 2);
@@ -160,6 +160,16 @@ describe("log", () => {
       else if (fault !== null) assert.equal(fault === "unfair", ["server", "forked"].includes(result.fault), fault);
     });
   }
+
+  test("a later server's log that cannot be read is compared no further, and asked for no more", () => {
+    const sign = sodium.crypto_sign_detached(toBytes('salvo log\0{"later":1}'), privateKey);
+    const payload = toBytes(`{"entry":{"later":1},"sign":"${sodium.to_base64(sign, sodium.base64_variants.ORIGINAL)}"}`);
+    const witness = new Witness("cy");
+    witness.follow(key, PROTOCOL.minor + 1);
+    assert.throws(() => witness.logged(payload, 0), { code: "unknown_version" });
+    witness.connectedAnew();
+    assert.deepEqual([1000, 2000].map((now) => witness.missed(now)), [null, null]);
+  });
 });
 
 describe("a player reads the server's refusals", () => {
