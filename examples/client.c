@@ -1,5 +1,6 @@
 /* A client in C: libmosquitto, libsodium and cJSON. It plays for SALVO_TEAM with SALVO_SECRET at SALVO_URL, game after
- * game: cc -O2 -o client examples/client.c -lmosquitto -lsodium -lcjson */
+ * game: cc -O2 -o client examples/client.c -lmosquitto -lsodium -lcjson
+ * Debian has the headers in libmosquitto-dev, libsodium-dev and libcjson-dev. */
 #include <cjson/cJSON.h>
 #include <mosquitto.h>
 #include <sodium.h>
