@@ -123,7 +123,8 @@ class Chronicle:
             MissingExtra: OpenSkill is not installed.
         """
         if self._counted is None:
-            self._counted = Standings(), Standings()
+            first = Standings()
+            self._counted = first, first
             for result in self.results:
                 self._count(result)
         return self._counted
@@ -134,8 +135,9 @@ class Chronicle:
         if overall.results and result.at - overall.results[-1].at >= EVENING_GAP_MS:
             evening = Standings()
         self._counted = evening, overall
-        for each in self._counted:
-            each.add(result)
+        overall.add(result)
+        if evening is not overall:  # it is no longer the first one
+            evening.add(result)
 
     def shown(self) -> m.StandingsShown:
         """Return what is published.
