@@ -80,7 +80,7 @@ def roles_of(
     tables, players, ships = tuple(tables), tuple(players), tuple(ships)
     common = _common_acls(account.role, tables, players, ships)
     # Without those who may be shot at, whom all accounts of the kind have in common: each has 300 of them among 300.
-    own = _acls(roles_and_rights.rights(account.role, account.name, tables, players=(), ships=ships)) - common
+    own = _own_acls(account.role, account.name, tables, ships) - common
     roles = {f"{ROLE_PREFIX}{account.role}": common}
     if own:
         roles[f"{ROLE_PREFIX}{account.role} {account.name}"] = own
@@ -94,6 +94,11 @@ def _common_acls(
     """Return the rights that do not depend on an account's name."""
     one, another = (_acls(roles_and_rights.rights(role, name, tables, players=players, ships=ships)) for name in "ab")
     return one & another
+
+
+@lru_cache(maxsize=16)  # the users of an account have the same
+def _own_acls(role: Role, name: str, tables: tuple[str, ...], ships: tuple[str, ...]) -> frozenset[Acl]:
+    return _acls(roles_and_rights.rights(role, name, tables, players=(), ships=ships))
 
 
 def _acls(rights: Iterable[Right]) -> frozenset[Acl]:
