@@ -35,10 +35,10 @@ demo: $(DEMO)            ## four bots play a whole game on a real broker
 		'  salvo play human hunter --browser    play yourself' \
 		'  salvo new mybot.py                   write a bot'
 
-test: $(READY)           ## the quick tests that need nothing but Python (one to two minutes on two cores)
+test: $(READY)           ## the quick tests that need nothing but Python (two minutes on two cores)
 	$(BIN)/pytest $(QUICK) -m 'not needs and not long and not slow'
 
-check: $(READY)          ## format, lint, types, import contracts, the site, and all tests but the slow ones (five to nine minutes on two cores)
+check: $(READY)          ## format, lint, types, import contracts, the site, and all tests but the slow ones (ten to twelve minutes on two cores)
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -95,7 +95,7 @@ failover: $(READY)       ## a server killed, frozen, cut off, TIMES each, beside
 	$(BIN)/python tests/failover/run.py --times $(TIMES) --journal sqlite
 	$(BIN)/python tests/failover/laboratory.py
 
-soak: $(READY)           ## GAMES at ten tables on either broker, with teams that come and go: what all processes hold meanwhile, in build/soak (twenty minutes each)
+soak: $(READY)           ## GAMES at ten tables on either broker, with teams that come and go: what all processes hold meanwhile, in build/soak (half an hour each)
 	$(BIN)/python tests/soak/run.py --games $(GAMES)
 	$(BIN)/python tests/soak/run.py --games $(GAMES) --broker embedded
 

@@ -1,4 +1,4 @@
-"""A week in twenty minutes: ``make soak``, or ``python tests/soak/run.py --games 200 --broker mosquitto``.
+"""A week in half an hour: ``make soak``, or ``python tests/soak/run.py --games 200 --broker mosquitto``.
 
 A ladder of so many games at ten tables, on real processes: broker, server, web front, league and a host's console, 20
 teams that stay, and four that come and go, now at their end and now killed. Spectators open and close pages. All the
