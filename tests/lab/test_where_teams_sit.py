@@ -21,6 +21,8 @@ from salvo.errors import BotError
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
 
+pytestmark = pytest.mark.long
+
 #: Python reads it before anything else, in every process. What only needs it since this is no Windows is loaded first.
 _ELSEWHERE = """
 import asyncio, multiprocessing.popen_spawn_posix, multiprocessing.spawn, os, platformdirs, subprocess, sys, tempfile

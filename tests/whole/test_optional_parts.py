@@ -17,6 +17,8 @@ from salvo.cli.listing import Listed
 from salvo.system import plugins
 from salvo.system.distribution import NAME, PACKAGES
 
+pytestmark = pytest.mark.long
+
 COMMANDS: Final[dict[str, Listed]] = {
     name: command
     for package in filter(plugins.found(plugins.COMMANDS).__contains__, PACKAGES)
