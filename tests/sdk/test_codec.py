@@ -326,8 +326,13 @@ def test_no_text_of_a_hostile_server_reaches_who_reads_its_announcements(text: s
     assert refused >= 18
 
 
+@pytest.mark.parametrize("payload", [b"\xa3", b"[\x12[]"], ids=["no text", "no JSON"])
 @pytest.mark.parametrize("topic", topics.TOPICS, ids=lambda topic: topic.name)
-def test_nothing_is_read_of_an_announcement_that_is_no_text(topic: topics.Topic) -> None:
+def test_an_announcement_that_cannot_be_shown_is_refused_or_empty(topic: topics.Topic, payload: bytes) -> None:
     address = topics.parse(topic.of(player="red", ship="carrier"))
     with contextlib.suppress(WireError):
-        assert read_announcement(address, b"\xa3") is None
+        read = read_announcement(address, payload)
+        if isinstance(read, m.CommandRefused | m.PlacementRefused):
+            assert read.text.isprintable()
+        else:
+            assert read in (None, m.PlacementJudged("red", "carrier", approved=False))

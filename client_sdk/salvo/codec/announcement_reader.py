@@ -59,8 +59,8 @@ def read_announcement(address: Address, payload: bytes) -> m.Announcement | None
         return None
     announcement = reader(address, payload)
     if address.topic not in _CHECKED:
-        is_text = address.topic in _TEXTS and payload[:1] != b"["
-        check_shown(payload, is_json=not is_text)
+        is_list = address.topic is topics.WINNER and payload.startswith(b"[")
+        check_shown(payload, is_json=is_list or address.topic not in _TEXTS)
     return announcement
 
 
