@@ -226,6 +226,21 @@ def test_a_frozen_journal_owner_loses_its_lock_and_an_idle_one_does_not(postgres
 
 
 @needs("postgresql")
+def test_a_journal_owner_frozen_in_the_middle_of_a_commit_loses_its_lock(
+    postgresql: PostgreSQL, tmp_path: Path
+) -> None:
+    with another_database(postgresql, "midway") as (admin, url):
+        first = DatabaseJournal(url, key_file=tmp_path / "key")
+        first.load()
+        freeze(first)
+        first._connection.begin()
+        first._write([OPENED, *(TeamAdmitted(1, name, "s") for name in "abcdefgh")])
+        until(lambda: admin.execute("SELECT FROM pg_stat_activity WHERE datname = 'midway'").fetchall() == [])
+        first._connection.invalidate()
+        first.close()
+
+
+@needs("postgresql")
 def test_an_idle_journal_owner_notices_that_another_has_taken_over(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with another_database(postgresql, "silent") as (_, url):
         owner = DatabaseJournal(url, key_file=tmp_path / "key")
