@@ -255,5 +255,5 @@ def test_a_server_that_ends_with_its_last_game_is_not_called_offline(goal: int, 
     hall.settle()
     hall.wait(2)
     received = [line for client in clients for line in client.hear_all()]
-    assert any("server offline; the game waits" in line for line in received) is told
+    assert any("the server is offline; the game waits" in line for line in received) is told
     assert any(line.startswith("F|finished") for line in received) is not told

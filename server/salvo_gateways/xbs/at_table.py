@@ -131,7 +131,8 @@ class AtTable(ClientStage):
                 self._refused(code, text)
             case ServerSeen(online, presence) if online is self.client.server_away:
                 if not self.is_over and self._place.ended_as is None:
-                    self.client.inform("the server is back" if online else f"server {presence}; the game waits for it")
+                    news = "back" if online else f"{presence}; the game waits for it"
+                    self.client.inform(f"the server is {news}")
 
     def _salvo_reported(self, result: m.SalvoResolved) -> None:
         if not self.has_begun:

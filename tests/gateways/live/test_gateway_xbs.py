@@ -175,7 +175,7 @@ def test_a_server_that_ends_in_mid_game_goes_on_with_its_clients(tmp_path: Path)
     assert outcome.state == "finished"
     assert max(int(values[1]) for values in outcome.results) >= 7
     check_points(outcome, second)
-    assert any("server offline; the game waits" in line for line in playing.clients[0].lines)
+    assert any("the server is offline; the game waits" in line for line in playing.clients[0].lines)
 
 
 class Thoughtful(Client):

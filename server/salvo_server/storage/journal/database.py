@@ -341,8 +341,8 @@ class DatabaseJournal(Journal):
     def _execute_all(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
         """Execute a statement for each row.
 
-        Psycopg sends rows that it is given together as a pipeline. When that has ended, PostgreSQL does not end a
-        transaction that stands still: a server that was frozen there would keep its lock for ever.
+        Psycopg sends several rows at once as a pipeline, after which PostgreSQL's timeout for idle transactions does
+        not run: a server that froze there would never lose its lock.
         """
         for each in rows if self._server else [rows]:
             self._execute(statement, each)
