@@ -103,7 +103,7 @@ fuzz: $(READY)           ## RUNS inputs on the border parsers, guided by coverag
 	$(BIN)/pip install --quiet -e '.[fuzz]'
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run --runs $(RUNS) --jobs $(JOBS)
 
-mutants: $(READY)        ## DRAW errors planted in the rules and the protocol, in PARTS alone if given; nine in ten must be found
+mutants: $(READY)        ## DRAW errors planted in the rules and the protocol, in PARTS alone if given; nine in ten must be found by the quick tests
 	$(BIN)/python tests/mutants/run.py $(PARTS) --draw $(DRAW) --jobs $(JOBS)
 
 compose-test: $(READY)   ## docker-compose.yml, up and down for real; root and Debian's packages

@@ -1,15 +1,16 @@
-"""Plants errors in the code and counts which of them the nearest tests find.
+"""Plants errors in the code and counts which of them the quick tests find.
 
     python tests/mutants/run.py --draw 300 --seed 2026           300 errors drawn from all parts
     python tests/mutants/run.py engine witness --draw 60         from some parts; their names stand in nearest.py
     python tests/mutants/run.py --again before.json              those of an earlier report by --json
     python tests/mutants/run.py --transitions salvo_game/transitions.py:_TRANSITIONS   the lines of a table
 
-Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. The same seed draws the
-same errors from the same code. Those that live are listed as they are found, and again at the end. What no test can
-find, because the code means the same, may be accepted in accepted.toml, with a reason. A test that finds one must pass
-on the code as it is, right after. The exit code is 1 if fewer than ``--least`` percent of the others are found, or one
-that an earlier report has as found, and 2 if nothing could be tried or accepted.toml is out of date.
+Each error is planted in a copy of the tree, and the tests nearest to it run until one fails. What these miss is listed
+at once, and tried by all tests of ``make test``, a minute or two each; what lives through them is listed at the end.
+The same seed draws the same errors from the same code. What no test can find, because the code means the same, may be
+accepted in accepted.toml, with a reason. A test that finds one must pass on the code as it is, right after. The exit
+code is 1 if fewer than ``--least`` percent of the others are found, or one that an earlier report has as found, and 2
+if nothing could be tried or accepted.toml is out of date.
 
 Why not mutmut 3: it draws no sample (its issue 278), takes every test that executes a function for one of it, however
 far away, and changes nothing outside functions, where our tables stand.
@@ -43,17 +44,19 @@ from mutants.trial import Copy
 _ROOT: Final = Path(__file__).parents[2]
 _ACCEPTED: Final = Path(__file__).with_name("accepted.toml")
 _TERMINAL: Final = Console(stderr=True)
+_QUICK: Final = ("-m", "not needs and not long and not slow", "tests")
 #: It compares a table with the document that is printed from it, so it would find every transition without trying one.
 _COMPARES_THE_DOCUMENT: Final = "--deselect=tests/whole/test_contract.py"
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Where the code is, and what of it is mutated."""
+    """Where the code is, what of it is mutated, and the arguments of pytest that run all quick tests."""
 
     root: Path
     sources: Sequence[str]
     parts: dict[str, Part]
+    quick: Sequence[str] = ()
 
     def files(self, part: str) -> list[str]:
         """Return the modules of a part, relative to the root.
@@ -145,7 +148,7 @@ def draw(planted: Sequence[tuple[str, Mutant]], number: int, seed: int) -> list[
 
 
 def try_all(tree: Tree, planted: Sequence[tuple[str, Mutant]], jobs: int, extra: Sequence[str] = ()) -> list[Trial]:
-    """Run the nearest tests on each mutant, ``jobs`` at a time.
+    """Run the nearest tests on each mutant, ``jobs`` at a time, and on what they miss all quick tests, one by one.
 
     Raises:
         ValueError: tests fail without any mutant.
@@ -173,13 +176,28 @@ def try_all(tree: Tree, planted: Sequence[tuple[str, Mutant]], jobs: int, extra:
             )
             for done in shown:
                 if not done.result().killer:
-                    print("lives:", described(done.result().mutant), file=sys.stderr)
-            return [each.result() for each in running]
+                    print("the nearest tests miss:", described(done.result().mutant), file=sys.stderr)
+            trials = [each.result() for each in running]
+            if tree.quick and any(not each.killer for each in trials):
+                trials = _try_far(copies[0], trials, ("-n", str(jobs), *tree.quick, *extra))
+            return trials
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for copy in copies:
                 copy.stop()
             pool.shutdown()
+
+
+def _try_far(copy: Copy, trials: Sequence[Trial], tests: Sequence[str]) -> list[Trial]:
+    """Run other tests on those mutants that live."""
+    seconds = copy.check((), tests)
+    shown = track(trials, "all quick tests", console=_TERMINAL, disable=not _TERMINAL.is_terminal)
+    return [
+        trial
+        if trial.killer
+        else trial._replace(killer=copy.try_out(trial.mutant.file, trial.mutant.write(), tests, seconds))
+        for trial in shown
+    ]
 
 
 class Report:
@@ -290,4 +308,4 @@ def _parser(tree: Tree) -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], Tree(_ROOT, ("client_sdk", "server"), PARTS), _ACCEPTED.read_text()))
+    sys.exit(main(sys.argv[1:], Tree(_ROOT, ("client_sdk", "server"), PARTS, _QUICK), _ACCEPTED.read_text()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
 
 
 @pytest.mark.slow
-def test_surviving_mutants_are_listed_unless_they_are_accepted(tree: Tree, capsys: pytest.CaptureFixture[str]) -> None:
+def test_surviving_mutants_are_listed_unless_they_are_accepted(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["--json", "--least", "51"], tree, EQUAL) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["parts"] == {"tiny": 50.0}
@@ -60,6 +63,12 @@ def test_surviving_mutants_are_listed_unless_they_are_accepted(tree: Tree, capsy
         "return size <= 11": ("test_tiny.py::test_tiny", None),
     }
     assert (tree.root / "source" / "tiny.py").read_text() == TINY
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    (tree.root / "test_far.py").write_text("from tiny import fits\ndef test_far(): assert fits(10)")
+    assert main(["--json"], replace(tree, quick=("test_far.py",)), EQUAL) == 0
+    output = capsys.readouterr()
+    assert "the nearest tests miss: source/tiny.py:6 fits: return size <= 10  ->  return size < 10" in output.err
+    assert '"killer": "test_far.py::test_far"' in output.out
 
 
 @pytest.mark.slow
