@@ -243,6 +243,7 @@ def import_dask(level: int | None = None) -> Any:
     log.handlers.clear()
     log.propagate = True
     log.setLevel(logging.getLogger().level if level is None else level)
+    logging.getLogger("distributed.client").setLevel(logging.NOTSET)  # it has a level of its own
     return distributed
 
 

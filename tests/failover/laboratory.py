@@ -4,8 +4,9 @@
 
 The scheduler, three workers and the client are in network namespaces of their own, and show one another certificates.
 Workers are killed, links cut and slowed down, the scheduler restarted; bots die and never end. Each time the output of
-the run is compared, byte by byte, with that of the same command without hosts. A run that ends before anything has
-happened to it shows nothing, and counts as wrong.
+the run is compared, byte by byte, with that of the same command without hosts. A run ends with its scheduler, and is
+then given again, as its error asks. One that ends before anything has happened to it shows nothing, and counts as
+wrong; so does an error of any other kind.
 """
 
 from __future__ import annotations
@@ -113,16 +114,29 @@ class Laboratory:
 
     def there(self, command: tuple[str, ...]) -> str:
         """Return what it prints when hosts play."""
-        return self._run((*self._filled(command), "--scheduler", self._url(ASKING), *self._tls), ASKING)
+        return self._run(self._asked(command), ASKING)
+
+    def ends_with_its_scheduler(self, command: tuple[str, ...]) -> bool:
+        """Whether it ends with one error in a line, and prints nothing else."""
+        done = self._done(self._asked(command), ASKING)
+        error = done.stderr.splitlines()[-1]
+        is_lost = error.startswith("error: scheduler_lost: ") and "Traceback" not in done.stderr
+        return (done.returncode, done.stdout, is_lost) == (1, "", True)
+
+    def _asked(self, command: tuple[str, ...]) -> tuple[str, ...]:
+        return *self._filled(command), "--scheduler", self._url(ASKING), *self._tls
 
     def _filled(self, command: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(word.format(games=self.games) for word in command)
 
     def _run(self, command: tuple[str, ...], host: int | None = None) -> str:
-        prefix = [] if host is None else self.network.prefix(host)
-        done = subprocess.run([*prefix, *SALVO, *command], cwd=self.folder, capture_output=True, text=True, check=False)
+        done = self._done(command, host)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stderr[-2000:]}"
         return done.stdout
+
+    def _done(self, command: tuple[str, ...], host: int | None) -> subprocess.CompletedProcess[str]:
+        prefix = [] if host is None else self.network.prefix(host)
+        return subprocess.run([*prefix, *SALVO, *command], cwd=self.folder, capture_output=True, text=True, check=False)
 
     # --- what happens meanwhile -----------------------------------------------------------------------------------
 
@@ -193,8 +207,11 @@ def _one(laboratory: Laboratory, fault: Callable[[Laboratory, int], None], comma
         ended = threading.Event()
         torment = threading.Thread(target=lambda: times.append(_torment(laboratory, fault, ended)))
         torment.start()
+        ends = True
         started = time.monotonic()
         try:
+            if fault is Laboratory.restart_scheduler:
+                ends = laboratory.ends_with_its_scheduler(command)
             there = laboratory.there(command)
         finally:
             over = time.monotonic()
@@ -204,7 +221,7 @@ def _one(laboratory: Laboratory, fault: Callable[[Laboratory, int], None], comma
                 laboratory.network.heal(host)
     return {
         "command": command[0],
-        "same": _outcome(there) == _outcome(here),
+        "same": ends and _outcome(there) == _outcome(here),
         "seconds_here": round(between - begun, 1),
         "seconds_there": round(over - started, 1),
         "times": 0 if fault is Laboratory.nothing else times[0],
