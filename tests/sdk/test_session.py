@@ -32,7 +32,7 @@ from salvo.messages import State
 from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
 from salvo.view import Shot
 from salvo.wire import topics
-from salvo.wire.seal import Sealer
+from salvo.wire.seal import Sealer, salt_of
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
@@ -841,6 +841,43 @@ def test_the_secret_is_sealed_for_a_server_that_has_a_key(session: Session, serv
     [again] = sent_requests(session)
     assert b"secret" not in payload + again
     assert again != payload
+
+
+def test_a_server_that_shows_no_key_is_asked_openly_two_seconds_after_the_connection(session: Session) -> None:
+    session.connected(100.0)
+    session.handle_timer(101.9)
+    assert sent_requests(session) == []
+    session.handle_timer(102.1)
+    assert len(sent_requests(session)) == 1
+
+
+def test_a_key_is_derived_once_though_the_server_shows_its_own_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    derived: list[bytes] = []
+
+    def counted(secret: str, salt: bytes) -> bytes:
+        derived.append(salt)
+        return bytes(32)
+
+    monkeypatch.setattr("salvo.wire.seal.derive_key", counted)
+    session = Session("me", "secret", generator(2))
+    server = ScriptedServer(session)
+    server.say(status(), m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), retained=True)
+    for _ in range(2):
+        server.say(status(), m.StateChanged(State.LOBBY), m.PlayersListed(("me",)), retained=True)
+        session.place(FLEET, 0.0)
+        assert session.take_outbox()
+    assert derived == [salt_of("me", KEYS.sign)]
+
+
+def test_a_recap_that_comes_too_early_is_an_answer(session: Session, server: ScriptedServer) -> None:
+    server.say(status(None), m.StateChanged(State.LOBBY), retained=True)
+    session.connected(0.0)
+    assert len(sent_requests(session)) == 1
+    server.now = 4.0
+    server.say_recap(recap(), SEALER)
+    assert session.handle_timer(5.5) == []
+    session.handle_timer(7.5)
+    assert [event.code for event in session.handle_timer(13.0) if isinstance(event, Waits)] == ["no_answer"]
 
 
 def test_a_server_that_is_known_by_its_key_is_never_asked_openly() -> None:

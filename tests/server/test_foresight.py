@@ -17,7 +17,7 @@ from salvo.wire.roles_and_rights import Role
 from salvo.wire.seal import Sealer, derive_key, salt_of
 from salvo_server.core.authenticator import Authenticator, Opened
 from salvo_server.core.senders import Sender
-from salvo_server.foresight import ForeseeingThreads
+from salvo_server.foresight import ForeseeingThreads, derivations
 from salvo_server.storage.identity import Identity
 from salvo_server.storage.register import Account, Register
 
@@ -53,6 +53,17 @@ def derived(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr("salvo_server.foresight.derive_key", noted)
     return seen
+
+
+def test_keys_of_messages_are_derived_one_at_a_time() -> None:
+    """Each takes a core and its memory, and the server needs the other core."""
+    goes_on = threading.Event()
+    with derivations() as executor:
+        for _ in range(3):
+            executor.submit(goes_on.wait)
+        named = [thread for thread in threading.enumerate() if thread.name.startswith("derive")]
+        goes_on.set()
+    assert len(named) == 1
 
 
 def running() -> set[threading.Thread]:
