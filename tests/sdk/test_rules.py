@@ -32,7 +32,7 @@ from salvo.rules import (
     sample,
 )
 from salvo.rules import fleet as drawing
-from salvo.rules.fleet import _drawn_mask
+from salvo.rules.fleet import _drawn_mask, fleet_ship_by_ship
 from salvo.rules.game import Game
 from salvo.rules.starter import draw_fair_starter, draw_starter
 from salvo.wire import topics
@@ -93,6 +93,14 @@ def test_random_fleets_are_drawn_evenly_from_all_layouts() -> None:
     layouts = all_fleets(book)
     assert len(seen) == layouts == 28
     assert all(abs(times - draws / layouts) < 5 * (draws / layouts) ** 0.5 for times in seen.values())
+
+
+def test_a_fleet_drawn_ship_by_ship_has_the_longest_ship_evenly_everywhere() -> None:
+    """Of its three places on four cells in a row, the middle one is rarer if the ship of one cell is drawn first."""
+    book = tiny(1, 2, width=4, height=1)
+    random, draws = generator("ship by ship"), 3000
+    middle = sum(fleet_ship_by_ship(book, random).placements[1].x == 2 for _ in range(draws))
+    assert abs(middle - draws / 3) < 5 * (draws / 3) ** 0.5
 
 
 def test_a_cell_has_both_numbers_within_the_grid() -> None:

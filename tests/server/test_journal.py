@@ -41,6 +41,7 @@ from salvo_game.journal_interface import (
 from salvo_server.storage.journal import database, schema
 from salvo_server.storage.journal.database import DatabaseJournal, DatabaseReader
 from salvo_server.storage.journal.games_in_play import GamesInPlay
+from salvo_server.storage.journal.losses import LogIndex
 
 FIRE = '{"fire":{"player":"ann","target":"bob","x":3,"y":4}}'
 PROOF = BurnedMessage(b"n" * 16, b"m" * 16)
@@ -213,6 +214,15 @@ def test_nobody_takes_the_index_of_a_running_servers_log_for_abandoned(journal: 
     command = [sys.executable, "-c", _TAKE_INDEX, f"{path}-shm"]
     taken = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "BlockingIOError" in taken.stderr
+
+
+def test_a_log_that_began_again_or_is_shorter_than_its_index_has_lost_commits() -> None:
+    one, none = LogIndex(frames=1, salts=b"first"), LogIndex(frames=0, salts=b"second")
+    assert one.is_cut(none)
+    assert one.is_cut(one._replace(frames=0))
+    assert not one._replace(stored=1).is_cut(none)  # the database has it
+    assert not one.is_cut(one._replace(frames=2))
+    assert not none.is_cut(one)
 
 
 def test_a_torn_last_write_is_as_if_it_had_not_been(journal: DatabaseJournal, path: Path, tmp_path: Path) -> None:

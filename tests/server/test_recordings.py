@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 from pathlib import Path
 
@@ -99,6 +100,15 @@ def _save(folder: Path, *games: SavedGame, identity: Identity | None = None) -> 
         transcripts.write(game, m.EveningShown())
     transcripts.close()
     return written
+
+
+def test_all_users_of_the_machine_may_read_the_files_of_games(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        names = _save(tmp_path, _saved(1))
+    finally:
+        os.umask(before)
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in names} == {0o644}
 
 
 #: What a crash has left out of a folder, and how many games are written then.

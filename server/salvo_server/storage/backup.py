@@ -150,7 +150,7 @@ def _read(archive: Path, tar: tarfile.TarFile) -> Backup:
         ):
             raise _damaged(archive, f"{entry.name!r} of the manifest is not the next file")
         begins, most = _FORMS[entry.name]
-        if not _beginning(tar, member).startswith(begins) or member.size > most:
+        if _content(tar, member, len(begins)) != begins or member.size > most:
             raise _damaged(archive, f"its {entry.name} of {member.size} bytes cannot be one")
         if member.size != entry.size or _digest(content := _content(tar, member)) != entry.sha256:
             raise _damaged(archive, f"{entry.name} does not match the manifest")
@@ -173,16 +173,10 @@ def _manifest(archive: Path, text: bytes) -> Manifest:
         raise _damaged(archive, f"{MANIFEST}: {why}") from None
 
 
-def _beginning(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo, most: int = -1) -> bytes:
     file = tar.extractfile(member)
     assert file is not None  # it is a regular file
-    return file.read(16)
-
-
-def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = tar.extractfile(member)
-    assert file is not None  # it is a regular file
-    return file.read()
+    return file.read(most)
 
 
 def restore(contents: Mapping[str, bytes], places: Mapping[str, Path], *, force: bool) -> None:
