@@ -3,10 +3,10 @@
     python tests/failover/laboratory.py              every fault, about fifteen minutes on two cores; root
 
 The scheduler, three workers and the client are in network namespaces of their own, and show one another certificates.
-Workers are killed, links cut and slowed down, the scheduler restarted; bots die and never end. Each time the output of
-the run is compared, byte by byte, with that of the same command without hosts. A run ends with its scheduler, and is
-then given again, as its error asks. One that ends before anything has happened to it shows nothing, and counts as
-wrong; so does an error of any other kind.
+Workers are killed, links cut and slowed down, the scheduler restarted; bots die and never end. Each time the output
+of the run is compared, byte by byte, with that of the same command without hosts. A run and the workers end with
+their scheduler; all are started again, as the error asks. One that ends before anything has happened to it shows
+nothing, and counts as wrong; so does an error of any other kind.
 """
 
 from __future__ import annotations
@@ -158,6 +158,10 @@ class Laboratory:
         self.scheduler.child.kill()
         self.scheduler.child.wait()
         self.scheduler.start()
+        for worker in self.workers:  # they end with it
+            assert worker.child is not None
+            worker.child.wait(timeout=60)
+            worker.start()
 
     def slow_links(self, number: int) -> None:
         for host in range(len(HOSTS)):
