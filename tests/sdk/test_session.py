@@ -557,6 +557,22 @@ def back(session: Session, server: ScriptedServer, newest: m.Recap) -> None:
     server.say_recap(newest, SEALER)
 
 
+def test_a_team_that_comes_back_to_the_next_lobby_asks_until_it_is_answered(
+    session: Session, server: ScriptedServer
+) -> None:
+    """A broker lost the game's end and the team's first request; the team then waited in that lobby for ever."""
+    back(session, server, recap())
+    session.take_outbox()
+    session.connected(10.0)
+    assert len(sent_requests(session)) == 1
+    server.now = 10.0
+    server.say(
+        m.PlayersListed(("you",)), m.StateChanged(State.LOBBY), m.ServerStatus(True, "0", 2, "open"), retained=True
+    )
+    session.handle_timer(13.5)
+    assert len(sent_requests(session)) == 1
+
+
 def known(session: Session) -> tuple[int, int, list[tuple[int, int]]]:
     assert session.view is not None
     return session.game, len(session.view.results), session.view.incoming

@@ -93,12 +93,12 @@ export function openLobby(session) {
   if (session.wantsToPlay) joining.want(session);
 }
 
-/** Forget the game. @param {SessionState} session */
+/** Forget the game; a place that is wanted is still asked for. @param {SessionState} session */
 export function forgetGame(session) {
   session.take("playing", "forgotten");
   session.take("placing", "dropped");
   session.take("returning", "forgotten");
-  session.take("joining", "unwanted");
+  if (!session.wantsToPlay) session.take("joining", "unwanted");
   session.newestRecap = null;
   session.table.players = [];
   session.table.listed = false;

@@ -115,11 +115,12 @@ def open_lobby(session: SessionState) -> None:
 
 
 def forget_game(session: SessionState) -> None:
-    """Forget the game."""
+    """Forget the game; a place that is wanted is still asked for."""
     session.take(PlayingEvent.FORGOTTEN)
     session.take(PlacingEvent.DROPPED)
     session.take(ReturningEvent.FORGOTTEN)
-    session.take(JoiningEvent.UNWANTED)
+    if not session.wants_to_play:
+        session.take(JoiningEvent.UNWANTED)
     session.newest_recap = None
     session.table.players, session.table.listed = (), False
 
