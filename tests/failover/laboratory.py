@@ -87,12 +87,7 @@ class Laboratory:
     def at_work(self) -> Iterator[None]:
         """Let all hosts play, and end them all."""
         try:
-            self.scheduler.start()
-            self._until_printed(self.scheduler.log, "scheduler")
-            for worker in self.workers:
-                worker.start()
-            for worker in self.workers:
-                self._until_printed(worker.log, ": plays at")
+            self._start()
             yield
         finally:
             for process in (*self.workers, self.scheduler):
@@ -100,6 +95,14 @@ class Laboratory:
                 if process.child is not None and not process.ended():
                     process.child.kill()
                     process.child.wait()
+
+    def _start(self) -> None:
+        self.scheduler.start()
+        self._until_printed(self.scheduler.log, "scheduler")
+        for worker in self.workers:
+            worker.start()
+        for worker in self.workers:
+            self._until_printed(worker.log, ": plays at")
 
     @staticmethod
     def _until_printed(log: Path, what: str) -> None:
@@ -116,12 +119,13 @@ class Laboratory:
         """Return what it prints when hosts play."""
         return self._run(self._asked(command), ASKING)
 
-    def ends_with_its_scheduler(self, command: tuple[str, ...]) -> bool:
-        """Whether it ends with one error in a line, and prints nothing else."""
+    def ends_with_its_scheduler(self, command: tuple[str, ...], here: str) -> bool:
+        """Whether it ends with an error in one line, after some of what it prints here."""
         done = self._done(self._asked(command), ASKING)
         error = done.stderr.splitlines()[-1]
         is_lost = error.startswith("error: scheduler_lost: ") and "Traceback" not in done.stderr
-        return (done.returncode, done.stdout, is_lost) == (1, "", True)
+        printed = _outcome(done.stdout)
+        return done.returncode == 1 and is_lost and printed == _outcome(here)[: len(printed)]
 
     def _asked(self, command: tuple[str, ...]) -> tuple[str, ...]:
         return *self._filled(command), "--scheduler", self._url(ASKING), *self._tls
@@ -156,12 +160,11 @@ class Laboratory:
     def restart_scheduler(self, number: int) -> None:
         assert self.scheduler.child is not None
         self.scheduler.child.kill()
-        self.scheduler.child.wait()
-        self.scheduler.start()
-        for worker in self.workers:  # they end with it
-            assert worker.child is not None
-            worker.child.wait(timeout=60)
-            worker.start()
+        for process in (self.scheduler, *self.workers):  # these end with it
+            assert process.child is not None
+            process.child.wait(timeout=60)
+            process.log.unlink()
+        self._start()
 
     def slow_links(self, number: int) -> None:
         for host in range(len(HOSTS)):
@@ -215,7 +218,8 @@ def _one(laboratory: Laboratory, fault: Callable[[Laboratory, int], None], comma
         started = time.monotonic()
         try:
             if fault is Laboratory.restart_scheduler:
-                ends = laboratory.ends_with_its_scheduler(command)
+                ends = laboratory.ends_with_its_scheduler(command, here)
+                torment.join()
             there = laboratory.there(command)
         finally:
             over = time.monotonic()
