@@ -170,6 +170,13 @@ def test_the_longest_possible_recap_stays_within_the_bound(announce: Announce) -
     assert len(shown.results) > 0
 
 
+def test_a_shortened_recap_of_the_smallest_results_is_just_below_its_bound() -> None:
+    turns = 20_000
+    results = tuple(m.SalvoResolved(1, turn, "ab"[turn % 2], 1, 1, (), (), (True,)) for turn in range(1, turns))
+    recap = m.Recap("a", 1, turns, (), (), (), results, ("a", "b"))
+    assert MAX_RECAP_BYTES - 20 < len(write_recap(recap, SALVO.grid)) <= MAX_RECAP_BYTES
+
+
 # --- read strictly --------------------------------------------------------------------------------------------------
 
 
