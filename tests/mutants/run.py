@@ -36,6 +36,7 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from annexes.run import QUICK
 from mutants.mutators import Key, Mutant, mutants
 from mutants.nearest import PARTS, Part
 from mutants.transitions import transition_mutants
@@ -44,7 +45,6 @@ from mutants.trial import Copy
 _ROOT: Final = Path(__file__).parents[2]
 _ACCEPTED: Final = Path(__file__).with_name("accepted.toml")
 _TERMINAL: Final = Console(stderr=True)
-_QUICK: Final = ("-m", "not needs and not long and not slow", "tests")
 #: It compares a table with the document that is printed from it, so it would find every transition without trying one.
 _COMPARES_THE_DOCUMENT: Final = "--deselect=tests/whole/test_contract.py"
 
@@ -308,4 +308,6 @@ def _parser(tree: Tree) -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], Tree(_ROOT, ("client_sdk", "server"), PARTS, _QUICK), _ACCEPTED.read_text()))
+    sys.exit(
+        main(sys.argv[1:], Tree(_ROOT, ("client_sdk", "server"), PARTS, ("-m", QUICK, "tests")), _ACCEPTED.read_text())
+    )
