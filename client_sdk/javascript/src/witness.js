@@ -199,7 +199,8 @@ export class Witness {
 
   /** Note that the team left the list: its placements no longer count. @param {number} game */
   struckOff(game) {
-    this.#of(game).fleet = new Map();
+    const sent = this.#sent.get(game);
+    if (sent) sent.fleet = new Map();
   }
 
   /** Note that the server knew the team before it had placed. @param {number} game */

@@ -207,7 +207,8 @@ class Witness:
 
     def struck_off(self, game: int) -> None:
         """Note that the team left the list before the game began: its placements no longer count."""
-        self._of(game).fleet = {}
+        if game in self._sent:
+            self._sent[game].fleet = {}
 
     def came_back(self, game: int) -> None:
         """Note that the server knew the team before it had placed: messages of an earlier run may still count."""
