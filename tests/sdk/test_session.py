@@ -14,6 +14,7 @@ from salvo import messages as m
 from salvo.codec.command_reader import SealedParticipation, read_command, read_participation
 from salvo.codec.commands import ParticipationRequest
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
+from salvo.codec.recap_writer import write_recap
 from salvo.errors import ImpostorError, WireError
 from salvo.join.events import (
     FleetWanted,
@@ -32,7 +33,7 @@ from salvo.messages import State
 from salvo.rules import SALVO, SMACKDOWN, Grid, Placement, generator, random_fleet
 from salvo.view import Shot
 from salvo.wire import topics
-from salvo.wire.seal import Sealer, salt_of
+from salvo.wire.seal import Sealer, key_to_team, make_blob, salt_of
 from salvo_server.storage.identity import Identity
 
 SEALER = Sealer("secret", bytes(16))
@@ -619,6 +620,24 @@ def test_a_recap_older_than_received_announcements_is_ignored(session: Session, 
     server.say(result(3))
     assert server.say_recap(dataclasses.replace(recap(), landed=((9, 9), (8, 8))), SEALER) == []
     assert known(session) == LATE
+
+
+def test_a_recap_that_a_broker_delivers_again_is_no_answer(session: Session, server: ScriptedServer) -> None:
+    """One of the lobby came again after a broker's crash, and a bot that had fired was asked for that salvo again."""
+    listed(session, server)
+    lobby = write_recap(recapped(1, 0, FLEET.placements, (), (), ()), SALVO.grid)
+    delivered = make_blob(lobby, key_to_team(SEALER.key), SEALER.salt).encode()
+    session.receive("/players/me/recap", delivered, False, 0.0)
+    my_turn(session, server)
+    session.fire([Shot("you", x, 1) for x in range(1, 6)])
+    session.connected(1.0)
+    session.take_outbox()
+    server.say(m.StateChanged(State.LOBBY), retained=True)
+    session.receive("/players/me/recap", delivered, False, 1.0)
+    server.say(m.StateChanged(State.TURN))
+    assert server.begin_turn(1, "me", 5) == []
+    session.handle_timer(4.5)
+    assert asked(session, server) == ["ParticipationRequest"]
 
 
 def test_a_recap_that_knows_more_only_of_the_teams_own_shots_is_taken_up(

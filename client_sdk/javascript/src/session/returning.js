@@ -1,6 +1,7 @@
 // Returning: a recap has all that a team missed (SALVO-JOIN-12); an old one is refused.
 
 import { readRecap } from "../announcements.js";
+import { sameBytes } from "../bytes.js";
 import { Fleet } from "../rules.js";
 import { View } from "../view.js";
 import * as joining from "./joining.js";
@@ -39,6 +40,7 @@ function openRecap({ outbox }, payload) {
 /** Take up the game where the server has it. @param {SessionState} session @param {Uint8Array} payload */
 export function recalled(session, payload) {
   const { table, table: { rules }, missedNews: awaited } = session;
+  if (sameBytes(payload, session.recapPayload)) return; // delivered again: the server never seals two alike
   const recap = openRecap(session, payload);
   if (recap === null || isOld(session, recap)) return;
   const players = recap.players.length ? recap.players : table.players;
@@ -55,6 +57,7 @@ export function recalled(session, payload) {
   } catch {
     return awaitRecap(session); // forged rules on an open broker; the server's come again
   }
+  session.recapPayload = payload;
   session.take("returning", "taken_up");
   session.take("joining", "answered");
   if (fleet === null) return completeFleet(session, recap);

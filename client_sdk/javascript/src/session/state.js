@@ -60,6 +60,8 @@ export class SessionState {
   view = null;
   /** The newest one of this game that was taken up. @type {Recap | null} */
   newestRecap = null;
+  /** The bytes of the last one that was taken up, in any game. @type {Uint8Array} */
+  recapPayload = new Uint8Array();
   /** When the connection came up. @type {number | null} */
   connectedAt = null;
 

@@ -52,6 +52,8 @@ def open_recap(payload: bytes, name: str, secret: str, sealer: Sealer) -> m.Reca
 def recalled(session: SessionState, payload: bytes) -> None:
     """Take up the game where the server has it."""
     table, state = session.table, session.returning
+    if payload == session.recap_payload:  # delivered again: the server never seals two alike
+        return
     recap = open_recap(payload, table.team, session.outbox.secret, session.outbox.sealer)
     if recap is None or _is_old(recap, session):
         return
@@ -69,6 +71,7 @@ def recalled(session: SessionState, payload: bytes) -> None:
     except IllegalCommand:  # forged rules on an open broker; the server's come again
         _await_recap(session)
         return
+    session.recap_payload = payload
     session.take(ReturningEvent.TAKEN_UP)
     session.take(JoiningEvent.ANSWERED)
     if fleet is None:

@@ -100,6 +100,7 @@ class SessionState:
         fleet_sent_at: when ships were sent last.
         view: what the player knows of the game in play; in every state but `no_game`.
         newest_recap: the newest one of this game that was taken up.
+        recap_payload: the bytes of the last one that was taken up, in any game.
         connected_at: when the connection came up; None before.
     """
 
@@ -128,6 +129,7 @@ class SessionState:
         self.view: View | None = None
         self.play = GameProgress()
         self.newest_recap: m.Recap | None = None
+        self.recap_payload = b""
         self.connected_at: float | None = None
         self.machines = machines
 
