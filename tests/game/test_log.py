@@ -22,6 +22,7 @@ from salvo.codec.rules import Rules
 from salvo.codec.steps import ANNOUNCEMENT
 from salvo.errors import WireError
 from salvo.join.fairness import proof
+from salvo.rules import SALVO
 from salvo.v1 import announcements_pb2, log_pb2, transcript_pb2
 from salvo_game.log import TableLog
 
@@ -41,6 +42,11 @@ def test_the_log_has_all_public_announcements_and_nothing_else() -> None:
     for played in random_games(12):
         public = [each for step in played.steps for each in step.announcements if not hasattr(each, "to")]
         assert _announced(played.proof()) == [ANNOUNCEMENT.value(each) for each in public]
+
+
+def test_what_is_revealed_comes_in_payloads_of_8_kib_at_most() -> None:
+    sizes = [len(line) - 1 for line in Played("log", SALVO).play().proof() if b'"reveal":' in line]
+    assert 7 * 1024 < max(sizes) <= 8 * 1024
 
 
 def test_a_log_payload_is_framed_as_the_contract_requires() -> None:

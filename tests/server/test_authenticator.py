@@ -203,6 +203,17 @@ def test_a_key_that_opened_nothing_is_paid_for_again(gate: Authenticator, worker
     assert code(gate.open(under(salt), Sender("ann"), NOW)) == "rate_limited"
 
 
+def test_repetitions_of_a_message_are_counted_while_it_waits_and_later(gate: Authenticator, worker: Deriver) -> None:
+    request = shot(ANN)
+    for times in (0, 1):
+        assert gate.open(request, Sender("ann"), NOW) is WAITING
+        assert gate.counts["duplicate"] == times
+    worker.work()
+    gate.finished()
+    assert gate.open(request, Sender("ann"), NOW) is None
+    assert gate.counts["duplicate"] == 2
+
+
 def test_only_a_message_that_cost_a_key_derivation_is_marked_as_paid(gate: Authenticator, worker: Deriver) -> None:
     for x in (1, 2):
         assert gate.open(shot(ANN, x=x), Sender("ann"), NOW) is WAITING

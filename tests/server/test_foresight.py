@@ -9,6 +9,7 @@ import pytest
 from kit.deriver import Deriver
 from kit.services import serve
 from kit.unbrokered import Wire
+from kit.waiting import until
 from salvo.codec.command_reader import SealedPlacement, read_command
 from salvo.codec.command_writer import write_placement
 from salvo.rules import SALVO, Orientation, Placement
@@ -64,6 +65,21 @@ def test_keys_of_messages_are_derived_one_at_a_time() -> None:
         named = [thread for thread in threading.enumerate() if thread.name.startswith("derive")]
         goes_on.set()
     assert len(named) == 1
+
+
+def test_a_foresight_that_closes_drops_what_it_has_not_begun() -> None:
+    goes_on = threading.Event()
+    executor = derivations()
+    foresight = ForeseeingThreads(SERVER_KEY, lambda table, name: b"", executor)
+    executor.submit(goes_on.wait)
+    later = executor.submit(goes_on.wait)
+    closing = threading.Thread(target=foresight.close)
+    closing.start()
+    try:
+        until(later.cancelled)
+    finally:
+        goes_on.set()
+        closing.join()
 
 
 def running() -> set[threading.Thread]:

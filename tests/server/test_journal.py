@@ -133,6 +133,15 @@ def test_the_record_at_hand_has_the_two_latest_games_of_each_table(journal: Data
     assert [game.opened.id for game in again.games()] == [2, 7]
 
 
+def test_the_next_game_closes_one_that_has_no_result(journal: DatabaseJournal) -> None:
+    closed: list[int] = []
+    at_hand = GamesInPlay(journal, closed=lambda game: closed.append(game.opened.id))
+    at_hand.commit([opened(1), step(1), opened(2, "blue"), step(2, 2)])
+    at_hand.commit([ended()])
+    at_hand.commit([opened(3)._replace(number=2), opened(4, "blue")._replace(number=2)])
+    assert closed == [2]
+
+
 def test_a_secret_is_not_readable_in_the_journals_file(journal: DatabaseJournal, path: Path) -> None:
     journal.commit([opened(), TeamAdmitted(1, "ann", "cockadoodledoo")])
     reopened(journal).close()

@@ -123,6 +123,8 @@ def test_a_start_writes_what_the_journal_has_and_the_folder_lacks(tmp_path: Path
     identity, folder = Identity(bytes(32)), tmp_path / "games"
     _save(folder, _saved(7, "blue"), identity=identity)  # another journal's, under a name that is taken now
     journal = DatabaseJournal(str(tmp_path / "a.journal"))
+    in_play = _saved(0, "red")
+    journal.commit([in_play.opened, *in_play.steps[:9]])
     for game in (_saved(1), _saved(2, "blue"), _saved(4, game=2)):
         if game.opened.id == 4:
             journal.commit([_saved(3, game=2).opened])  # an empty lobby
