@@ -129,20 +129,6 @@ def test_a_session_struck_off_the_list_asks_again_to_take_part(
     assert forgotten == [1]
 
 
-def test_a_team_that_was_struck_off_while_it_asked_again_does_not_miss_its_fleet_in_the_log(
-    session: Session, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A host began the game before the ships were read, as the server came back, and the team called it unfair."""
-    listed(session, server)
-    server.say(m.ServerStatus(False, "0", 1, "open"), m.ServerStatus(True, "0", 1, "open"))
-    forgotten: list[int] = []
-    monkeypatch.setattr(session.witness, "struck_off", forgotten.append)
-    server.say(m.PlayersListed(("you",)), retained=True)
-    assert forgotten == []  # perhaps an older list
-    server.say(m.PlayersListed(("you",)))
-    assert forgotten == [1]
-
-
 def test_a_refusal_that_crosses_the_next_lobby_is_no_fault_of_the_team(
     session: Session, server: ScriptedServer
 ) -> None:

@@ -82,6 +82,8 @@ class Game {
     this.over = false;
     this.aborted = false;
     this.whole = false;
+    /** Whether the last list lacks this team, so that its fleet is in no game. */
+    this.excluded = false;
     /** @type {Set<string>} */
     this.confirmed = new Set();
     /** @type {Uint8Array[]} */
@@ -199,8 +201,7 @@ export class Witness {
 
   /** Note that the team left the list: its placements no longer count. @param {number} game */
   struckOff(game) {
-    const sent = this.#sent.get(game);
-    if (sent) sent.fleet = new Map();
+    this.#of(game).fleet = new Map();
   }
 
   /** Note that the server knew the team before it had placed. @param {number} game */
@@ -402,6 +403,7 @@ export class Witness {
       game.hidden.push(...entry.step.hidden);
       for (const [kind, body] of entry.step.said) {
         if (kind === "result" && body.player === this.name) game.shots.set(body.turn, body.shots);
+        if (kind === "players") game.excluded = !body.names.includes(this.name);
         if (kind === "won") game.aborted = !body.winner && !body.tied?.length;
       }
     }
@@ -445,7 +447,7 @@ export class Witness {
         throw unfair(opening, `a revealed text is not an input: ${error instanceof WireError ? error.text : error}`);
       }
     });
-    this.#checkPlacements(opening, sent, inputs.flatMap(({ place }) => (place?.player === this.name ? [place] : [])));
+    if (!game.excluded) this.#checkPlacements(opening, sent, inputs.flatMap(({ place }) => (place?.player === this.name ? [place] : [])));
     const shots = inputs.flatMap(({ fire }) => (fire?.player === this.name ? [fire] : []));
     this.#checkShots(game, opening, sent, shots);
     for (const { skip } of inputs) {

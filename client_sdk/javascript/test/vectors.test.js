@@ -144,6 +144,18 @@ describe("log", () => {
     const events = payloads.flatMap((payload) => witness.logged(toBytes(payload), 0));
     return events.some((event) => event.whole);
   };
+  test("a ship counts only in the game of a team that its log lists", () => {
+    const [{ input }] = casesOf("log");
+    const judged = (name) => {
+      const witness = new Witness(name);
+      witness.follow(key, 2);
+      witness.placed(1, { ship: "boat", x: 1, y: 1, orientation: "HORIZONTAL" }, "00".repeat(16));
+      return input.flatMap((payload) => witness.logged(toBytes(payload), 0)).some((event) => event.whole);
+    };
+    assert.equal(judged("cy"), true);
+    assert.throws(() => judged("ann"), { code: "unfair" });
+  });
+
   for (const { description, input, result } of casesOf("log")) {
     test(description, () => {
       let fault = null;

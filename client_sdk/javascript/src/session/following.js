@@ -50,8 +50,7 @@ export function playersListed(session, names, retained) {
   table.players = names;
   table.listed = names.includes(team);
   const struckOff = wasListed && !table.listed;
-  // Who asks again counts as not listed until it is.
-  if (struckOff || (!retained && !table.listed)) session.witness.struckOff(table.game);
+  if (struckOff) session.witness.struckOff(table.game);
   if (session.tableState !== "lobby") return;
   if (named && !session.inGame) session.take("returning", "nothing_missed");
   if (struckOff) {

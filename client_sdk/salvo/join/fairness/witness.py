@@ -82,6 +82,7 @@ class _WitnessedGame:
         over: whether the end was heard.
         aborted: whether a host has ended the game, perhaps within a turn.
         whole: whether everything was heard.
+        excluded: whether the last list lacks this team, so that its fleet is in no game.
     """
 
     of: str
@@ -91,6 +92,7 @@ class _WitnessedGame:
     over: bool = False
     aborted: bool = False
     whole: bool = False
+    excluded: bool = False
     confirmed: set[m.Announcement] = field(default_factory=set)
     hidden: list[bytes] = field(default_factory=list)
     approved: list[bool] = field(default_factory=list)  # of each hidden input, whether it is a placement that counts
@@ -207,8 +209,7 @@ class Witness:
 
     def struck_off(self, game: int) -> None:
         """Note that the team left the list before the game began: its placements no longer count."""
-        if game in self._sent:
-            self._sent[game].fleet = {}
+        self._of(game).fleet = {}
 
     def came_back(self, game: int) -> None:
         """Note that the server knew the team before it had placed: messages of an earlier run may still count."""
@@ -399,6 +400,8 @@ class Witness:
                 for announcement in announcements:
                     if isinstance(announcement, m.SalvoResolved) and announcement.player == self._name:
                         game.shots[announcement.turn] = announcement.shots
+                    if isinstance(announcement, m.PlayersListed):
+                        game.excluded = self._name not in announcement.names
                     if isinstance(announcement, m.GameWon):
                         game.aborted = not announcement.winners
             case log.Reveal(texts=texts):
@@ -437,7 +440,8 @@ class Witness:
             return {}
         commands = [_read_hidden(text, opening) for text in game.texts]
         mine = [c for c in commands if isinstance(c, (m.PlaceShip, m.Fire, m.Skip)) and c.player == self._name]
-        self._check_placements(opening, sent, [c for c in mine if isinstance(c, m.PlaceShip)])
+        if not game.excluded:
+            self._check_placements(opening, sent, [c for c in mine if isinstance(c, m.PlaceShip)])
         self._check_shots(game, opening, sent, [c for c in mine if isinstance(c, m.Fire)])
         self._check_skips(opening, sent, [c for c in mine if isinstance(c, m.Skip)])
         placed: dict[str, dict[str, Placement]] = {}

@@ -65,7 +65,7 @@ def players_listed(session: SessionState, names: tuple[str, ...], retained: bool
         session.take(TableEvent.CONFIRMED)
     was_listed, table.players, table.listed = table.listed, names, table.team in names
     struck_off = was_listed and not table.listed
-    if struck_off or (not retained and not table.listed):  # who asks again counts as not listed until it is
+    if struck_off:
         session.witness.struck_off(table.game)
     if session.table_state is not State.LOBBY:
         return
