@@ -163,15 +163,15 @@ def league(names: Sequence[str], phase: Phase, round_: int = 2, name: str = CUP,
     tables = [tuple(names[first : first + 4]) for first in range(0, len(names), 4)]
     done = phase in (Phase.BETWEEN, Phase.FINAL)
     matches = [
-        m.LeagueMatch(teams, None if done else f"t{number}", (2, 1, 3, 4)[: len(teams)] if done else ())
+        m.LeagueMatch(teams, None if done else f"t{number}", (2, 1, 3, 4)[: len(teams)] if done and teams[1:] else ())
         for number, teams in enumerate(tables, start=1)
     ]
     earlier = max(0, round_ - 1)
     points = {team: 1000 * earlier * (len(names) - 1 - at) // max(1, len(names) - 1) for at, team in enumerate(names)}
     wins = {team: points[team] * earlier // max(1, 1000 * earlier) for team in names}
     for match in matches if done else ():
-        for team, place in zip(match.teams, match.places, strict=True):
-            points[team] += 1000 * (len(match.teams) - place) // max(1, len(match.teams) - 1)
+        for team, place in zip(match.teams, match.places or (1,), strict=True):  # a bye is won
+            points[team] += 1000 * (len(match.teams) + 1 - place) // len(match.teams)
             wins[team] += place == 1
     order = sorted(names, key=lambda team: -points[team])
     rows = [
