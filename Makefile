@@ -38,7 +38,7 @@ demo: $(DEMO)            ## four bots play a whole game on a real broker
 test: $(READY)           ## the quick tests that need nothing but Python (two minutes on two cores)
 	$(BIN)/pytest $(QUICK) -m 'not needs and not long and not slow'
 
-check: $(READY)          ## format, lint, types, import contracts, the site, and all tests but the slow ones (ten to twelve minutes on two cores)
+check: $(READY)          ## format, lint, types, import contracts, the site, and all tests but the slow ones (five to twelve minutes on two cores)
 	$(BIN)/python tests/kit/programs.py
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
