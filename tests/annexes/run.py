@@ -93,7 +93,10 @@ class Copy:
         name, version = project["name"], project["version"]
         about = self._folder / "about" / f"{name.replace('-', '_')}-{version}.dist-info"
         about.mkdir(parents=True)
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        python = project["requires-python"]
+        (about / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Python: {python}\n"
+        )
         groups = {"console_scripts": project["scripts"]} | project["entry-points"]
         (about / "entry_points.txt").write_text(
             "\n".join(
