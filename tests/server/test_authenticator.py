@@ -162,6 +162,15 @@ def test_the_messages_under_a_first_salt_are_bounded_and_make_room_for_those_tha
     assert gate.open(under(bytes(range(2, 18))), Sender("ann"), NOW) is WAITING
 
 
+def test_a_message_under_a_further_salt_makes_room_for_a_later_one(gate: Authenticator, worker: Deriver) -> None:
+    prove(gate, worker, ANN, "ann")
+    for number in range(MAX_QUEUE_LENGTH + 1):
+        sealed = under((number + (1 << 100)).to_bytes(16, "big"))
+        assert gate.open(sealed, Sender("ann"), NOW + 60_000 * number) is WAITING
+        worker.work()
+        gate.finished()
+
+
 # --- what a derivation costs, and whom ------------------------------------------------------------------------------
 
 

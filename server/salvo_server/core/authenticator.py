@@ -159,6 +159,7 @@ class Authenticator:
         self._jobs: OrderedDict[bytes, _Job] = OrderedDict()
         self._under: defaultdict[bytes, list[_Job]] = defaultdict(list)  # the same, by salt
         self._first: dict[KeyOwner, bytes] = {}  # the salt that a team without a proven one waits for
+        self._further = 0
         self._burned = Burned()
         self._recent: OrderedDict[bytes, None] = OrderedDict()
         self._turned_away: OrderedDict[bytes, None] = OrderedDict()
@@ -234,7 +235,7 @@ class Authenticator:
         salt, pays = request.blob.salt, sender.pays and unknown[0].name == sender.name
         paid = {member for job in self._under.get(salt, ()) for member in job.payers}
         newcomer = pays and not unknown[0].keys and self._first.get(unknown[0], salt) == salt
-        room = len(self._under.get(salt, ())) if newcomer else sum(job.further for job in self._jobs.values())
+        room = len(self._under.get(salt, ())) if newcomer else self._further
         payers: dict[KeyOwner, Bucket] = {}
         for number, member in enumerate(unknown if room < MAX_QUEUE_LENGTH else ()):
             bucket = member.bucket if pays and number == 0 else self._shared_bucket
@@ -244,6 +245,7 @@ class Authenticator:
             return self._limit(request, unknown[0], _TOO_MANY_SALTS)
         if newcomer:
             self._first[unknown[0]] = salt
+        self._further += not newcomer
         found = self.worker.find(request.blob, list(payers))
         job = _Job(request, sender, mark, payers, not newcomer, [receipt], found)
         self._jobs[mark] = job
@@ -267,6 +269,7 @@ class Authenticator:
         """Return all receipts of a message that has waited, the first one with what it says."""
         salt = job.request.blob.salt
         del self._jobs[job.mark]
+        self._further -= job.further
         self._under[salt].remove(job)
         if not self._under[salt]:
             del self._under[salt]
