@@ -561,7 +561,7 @@ def back(session: Session, server: ScriptedServer, newest: m.Recap) -> None:
 def test_a_team_that_comes_back_to_the_next_lobby_asks_until_it_is_answered(
     session: Session, server: ScriptedServer
 ) -> None:
-    """A broker lost the game's end and the team's first request; the team then waited in that lobby for ever."""
+    """After a broker had lost both the end of a game and the team's request, the team never asked again."""
     back(session, server, recap())
     session.take_outbox()
     session.connected(10.0)
