@@ -61,7 +61,7 @@ def test_a_person_sets_up_one_fleet_for_all_rounds_and_is_seated_like_a_bot(
         environment = clean_environment(tmp_path) | {"SALVO_SECRET": stage.secrets["me"]}
         with plays([SALVO, "join", stage.url, "human", "--team", "me"], environment) as sees:
             for number in (1, 2):
-                sees(f"round {number} of 2: plays ann at table t1")
+                sees(f"cup, round {number} of 2: ")
             sees("cup is over: stands ")
             stage.until(stage.league.ended, "the league is over")
         results = stage.results()
