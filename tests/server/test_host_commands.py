@@ -22,6 +22,7 @@ from salvo.wire.roles_and_rights import Role
 from salvo.wire.seal import Sealer, derive_key
 from salvo_game.journal_interface import SavedGame
 from salvo_game.log import proof_lines
+from salvo_game.rate_limit import DERIVATIONS
 from salvo_game.transcript import check, execute, read_transcript, repeat_game
 from salvo_server.service import Service
 from salvo_server.storage.register import Account, Register
@@ -125,6 +126,16 @@ def test_a_flood_of_forgeries_costs_few_derivations_and_delays_neither_host_nor_
     assert acted(stage) == ["extend"]
     stage.fire(target, stage.shot(shooter))
     assert stage.fired() == 1
+
+
+def test_a_fresh_salt_costs_only_what_is_refused(stage: Stage) -> None:
+    at_once = int(DERIVATIONS.size)
+    for number in range(2 * at_once):
+        stage.say(HOST, signed(command(Do.EXTEND, seconds=1), salt=b"accepted%8d" % number))
+    assert acted(stage) == ["extend"] * 2 * at_once
+    for number in range(at_once + 1):
+        stage.say(HOST, signed(command(Do.ABORT, context=2), salt=b"refused %8d" % number))
+    assert stage.codes() == ["stale_context"] * at_once + ["rate_limited"]
 
 
 # --- after a restart (SALVO-BACK-1) ---------------------------------------------------------------------------------
