@@ -21,7 +21,7 @@ export const deriveKey = (secret, salt) =>
   sodium.crypto_pwhash(32, toBytes(secret), salt, PASSES, MEMORY, sodium.crypto_pwhash_ALG_ARGON2ID13);
 
 /** Return the key of blobs from the server to a team (SALVO-SEAL-10). @param {Uint8Array} key */
-const keyToTeam = (key) => blake2b("salvo s2c", 32, key);
+export const keyToTeam = (key) => blake2b("salvo s2c", 32, key);
 
 /**
  * Take a blob's base64 text apart.
