@@ -303,7 +303,7 @@ def at(address: str, shows: str = "document.body.innerText.length > 20") -> Call
 
 # --- moments of the hall ----------------------------------------------------------------------------------------------
 
-_ROSTER: Final = "document.querySelectorAll('#roster li').length > 2"
+_ROSTER: Final = "document.querySelectorAll('#roster li').length >= 2"
 _CARD: Final = "document.querySelector('#games .card li')"
 _PODIUM: Final = "document.querySelector('#end.podium:not([hidden])')"
 
@@ -389,7 +389,7 @@ def arrivals(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
     """Teams come to a league; a third of them are missing."""
     room = Room(stack)
     front = room.front()
-    here = names[: -(len(names) // 3)]
+    here = names[: len(names) - len(names) // 3]
     room.say(*opened(), m.PlayersListed(tuple(here)))
     begins = round(1000 * (time.time() + 3599))
     room.say(league(here, Phase.ARRIVALS, 0, missing=tuple(names[len(here) :]), begins=begins))
@@ -447,7 +447,7 @@ def a_round(stack: contextlib.ExitStack, names: Sequence[str], games: Path | Non
     return [
         Page("hall", show),
         Page("team", show_late),
-        Page("tables", at(f"{front.url}tables", "document.querySelectorAll('.card li').length > 3")),
+        Page("tables", at(f"{front.url}tables", "document.querySelectorAll('.card li').length >= 2")),
         Page("host", room.host(1 + len(matches))),
     ]
 
