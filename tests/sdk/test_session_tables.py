@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kit.scripted_server import ScriptedServer
+from kit.sessions import FLEET, SEALER
 from salvo import messages as m
 from salvo.codec.log import Entry, LogStep, sign_entry, write_entry
 from salvo.errors import IllegalCommand
@@ -33,14 +34,11 @@ from salvo.join.session.machine_states import (
 from salvo.join.session.state import SessionAction
 from salvo.join.session.tables import FOLLOWING, JOINING, PLACING, PLAYING, RETURNING, SERVER
 from salvo.messages import State
-from salvo.rules import SALVO, generator, random_fleet
+from salvo.rules import SALVO, generator
 from salvo.state_machine import Machine, Transition
 from salvo.view import Shot
-from salvo.wire.seal import Sealer
 from salvo_server.storage.identity import Identity
 
-SEALER = Sealer("secret", bytes(16))
-FLEET = random_fleet(SALVO, generator(1))
 IDENTITY = Identity(bytes(32))
 KEYS = m.ServerKeys(IDENTITY.signing_key, IDENTITY.sealing_key)
 RULES = m.RulesAnnounced(SALVO, "", 60, 30, 300, 3)
