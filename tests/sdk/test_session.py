@@ -108,6 +108,16 @@ def test_a_session_ignores_a_game_without_its_team(session: Session, server: Scr
     assert server.say(result(3, player="you")) == []
 
 
+@pytest.mark.parametrize("topic", ["/t2/game/state", "/game/request_participation", "/players/you/hit"])
+def test_a_session_reads_no_message_of_another_table_or_for_others(
+    session: Session, server: ScriptedServer, topic: str
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    assert session.receive(topic, b"over", False, 0.0) == []
+    assert session.state is State.TURN
+
+
 def between_games(session: Session, server: ScriptedServer, state: State) -> list[object]:
     status = m.ServerStatus(True, "0", 4, "open")
     server.say(status, m.RulesAnnounced(SALVO, "", 60, 30, 300, 3), m.StateChanged(state), retained=True)

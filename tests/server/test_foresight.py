@@ -112,6 +112,19 @@ def test_the_first_message_of_a_foreseen_team_opens_at_once_and_its_key_is_worth
     assert gate.keyring.take_learned() == []
 
 
+def test_the_key_of_a_team_of_the_roster_is_there_when_it_comes(
+    gate: Authenticator, lanes: Deriver, derived: list[str]
+) -> None:
+    foresight = gate.keyring.foresight
+    assert isinstance(foresight, ForeseeingThreads)
+    foresight.foresee([("ann", "ann's")])
+    until(lambda: lanes.waiting)
+    lanes.work()
+    salt = salt_of("ann", SERVER_KEY)
+    assert foresight.expect("ann", "ann's").key_of(salt) == derive_key("ann's", salt)
+    assert derived == ["ann's"]
+
+
 def test_a_key_that_the_journal_has_is_not_derived(gate: Authenticator, lanes: Deriver, derived: list[str]) -> None:
     for name in ("ann", "bob"):
         gate.keyring.admit("", name, f"{name}'s", NOW)

@@ -71,6 +71,7 @@ def test_a_removed_player_with_a_later_turn_drops_out_at_the_end_of_this_turn(bo
     first, gone, last = referee.players
     assert current(referee) == first
     assert kinds(act(referee, Do.REMOVE, team=gone)) == ["CommandRefused"]
+    assert refusal(referee, Do.REMOVE, team=gone) == "unknown_target"
     assert current(referee) == first
     announced = water(referee)
     turns = [each.player for each in announced if isinstance(each, m.TurnBegan)]

@@ -105,7 +105,7 @@ def test_a_transcript_that_is_written_behind_the_next_lobby_ends_with_its_game(t
     evening.join()
     evening.change(**ALL)
     written: list[Path] = []
-    folder = TranscriptFolder(tmp_path / "games", lambda _, path: written.append(path), IDENTITY)
+    folder = TranscriptFolder(tmp_path / "evening" / "games", lambda _, path: written.append(path), IDENTITY)
 
     def listen(table: str, at: int, command: m.Input | None, announced: Sequence[m.Announcement]) -> None:
         if any(isinstance(each, m.GameWon) for each in announced):
