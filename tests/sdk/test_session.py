@@ -108,6 +108,17 @@ def test_a_session_ignores_a_game_without_its_team(session: Session, server: Scr
     assert server.say(result(3, player="you")) == []
 
 
+def test_a_turn_that_is_shorter_than_the_tables_is_limited_by_the_bank(
+    session: Session, server: ScriptedServer
+) -> None:
+    listed(session, server)
+    my_turn(session, server)
+    assert session.view is not None
+    assert session.view.limited_by == "turn_timeout"
+    server.say(result(1), m.TurnBegan(1, 2, "me", 5, 1_000_000, 1_029_999))
+    assert session.view.limited_by == "bank_empty"
+
+
 @pytest.mark.parametrize("topic", ["/t2/game/state", "/game/request_participation", "/players/you/hit"])
 def test_a_session_reads_no_message_of_another_table_or_for_others(
     session: Session, server: ScriptedServer, topic: str

@@ -97,6 +97,16 @@ def test_a_namesake_at_another_table_burns_no_nonce_of_the_team(gate: Authentica
     assert said(opened) == m.Fire("ann", "bob", 1, 1)
 
 
+def test_a_message_is_known_as_another_teams_though_the_likeliest_sender_has_left(
+    gate: Authenticator, worker: Deriver
+) -> None:
+    gate.keyring.retain("", ["bob"])
+    gate.keyring.restore("", "bob", [(BOB.salt, BOB.key)])
+    opened = gate.open(shot(BOB, target="cy"), Sender("ann", others=("bob",)), NOW)
+    assert isinstance(opened, Opened)
+    assert said(opened) == m.Fire("bob", "cy", 1, 1)
+
+
 def test_no_shot_overtakes_an_older_one_of_its_salt(gate: Authenticator, worker: Deriver) -> None:
     """The first proved the salt; the third was then opened at once, before the second, and refused as out of order."""
     first, stranger, second, third = shot(ANN, x=1), shot(BOB, x=9), shot(ANN, x=2), shot(ANN, x=3)

@@ -10,7 +10,7 @@ import pytest
 
 from salvo.errors import WireError
 from salvo.wire.roles_and_rights import Role
-from salvo_server.storage.register import SCREENS
+from salvo_server.storage.register import MAX_SCREENS, SCREENS
 from salvo_server.storage.roster import Roster, RosterEntry, RosterError, has_begun
 
 
@@ -91,9 +91,9 @@ def test_rotation_makes_a_new_secret_and_changes_the_revision(roster: Roster) ->
 def test_the_number_of_screens_changes_and_the_secret_stays(roster: Roster) -> None:
     """Anyone who needed more viewers read that the name is in the roster."""
     secret = roster.add("hall", Role.WATCHER)
-    roster.give_screens("hall", 60)
+    roster.give_screens("hall", MAX_SCREENS)
     users = [account for account in roster.accounts() if account.name == "hall"]
-    assert [account.user for account in users] == ["hall", *(f"hall.{number}" for number in range(1, 61))]
+    assert [account.user for account in users] == ["hall", *(f"hall.{number}" for number in range(1, MAX_SCREENS + 1))]
     assert {account.secret for account in users} == {secret}
     roster.give_screens("hall", 1)
     assert roster.members()[0].screens == 1
