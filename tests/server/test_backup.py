@@ -89,6 +89,23 @@ def test_a_restored_backup_has_every_file_for_its_owner_only(archive: Path, mach
     opened.close()
 
 
+def test_the_backup_of_an_evening_is_restored_where_its_settings_say(
+    machine: Machine, empty: Machine, tmp_path: Path
+) -> None:
+    here, there = (tmp_path / name / "contest.toml" for name in ("here", "there"))
+    for settings in (here, there):
+        settings.parent.mkdir()
+        settings.write_text('journal = "evening.journal"\n')
+    journal = DatabaseJournal(str(here.with_name("evening.journal")))
+    journal.commit([_GAME, JournalProgress(ended=True)])
+    journal.close()
+    archive = tmp_path / "evening.tar.gz"
+    assert machine.run("backup", archive, "--config", here).returncode == 0
+    done = empty.run("restore", archive, "--config", there)
+    assert f"start:  salvo serve --config {there}" in done.stdout
+    assert DatabaseReader(str(there.with_name("evening.journal"))).games() == [(_GAME, 0)]
+
+
 def test_a_journal_is_copied_while_it_is_written_and_counts_as_ended(machine: Machine, tmp_path: Path) -> None:
     path = str(machine.state / "127.0.0.1-1883.journal")
     writer = DatabaseJournal(path)

@@ -109,8 +109,14 @@ ELSEWHERE = {
         "tests/failover/run.py",
         '"--standby"',
     ),
-    "salvo backup evening.tar.gz": ("tests/server/live/test_backup.py", 'machines.run("backup"'),
-    "salvo restore evening.tar.gz": ("tests/server/live/test_backup.py", 'self.run("restore"'),
+    "salvo backup evening.tar.gz --config cup/contest.toml": (
+        "tests/server/test_backup.py",
+        'machine.run("backup", archive, "--config"',
+    ),
+    "salvo restore evening.tar.gz --config cup/contest.toml": (
+        "tests/server/test_backup.py",
+        'empty.run("restore", archive, "--config"',
+    ),
     "salvo mosquitto broker": ("tests/server/live/test_contest_profile.py", 'organiser.run("mosquitto"'),
     "mosquitto -c broker/mosquitto.conf": ("tests/server/live/test_contest_profile.py", "start_mosquitto(folder"),
     "salvo serve --broker mqtt://127.0.0.1:1884": (

@@ -544,7 +544,7 @@ def copy_journal(path: Path) -> tuple[bytes, bool]:
     """
     if not path.is_file():
         raise JournalError(
-            "journal_missing", f"no journal at {path}; name it with --journal FILE, or the server's --listen"
+            "journal_missing", f"no journal at {path}; name it with --journal FILE, or the settings with --config FILE"
         )
     locks = FileLocks(path)
     running = not locks.take()
