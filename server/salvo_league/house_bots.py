@@ -12,13 +12,14 @@ from salvo_server.operations.supervisor import SupervisedProgram
 
 
 def house_bots(path: Path, league: League, url: str, bot: str, ca: str | None) -> list[SupervisedProgram]:
-    """Return the programs that play as the accounts in ``[fill]`` of a league's file.
+    """Return the programs that play as the accounts in the section ``fill`` of a league's file.
 
     Raises:
         LeagueError: ``bad_league``: the file names no account, or there is no such variable; the text names the line.
     """
     if not league.fill:
-        raise LeagueError("bad_league", f'{path}: --fill needs accounts: [fill] with NAME = "VARIABLE" of its secret')
+        text = '--fill needs accounts: [fill], or [league.fill] of an evening, with NAME = "VARIABLE" of its secret'
+        raise LeagueError("bad_league", f"{path}: {text}")
     programs = []
     for name, variable in league.fill.items():
         secret = os.environ.get(variable)
