@@ -3,7 +3,8 @@
 const GAP = 12;
 const FEW = 3; // boards that are all large, beside each other
 const STABLE = 6; // from here on the gallery has everybody at a place of their own, also who is large
-const LARGE = { few: 0.8, many: 0.7 }; // of the width, at most, for the large boards beside a gallery
+const LARGE = 0.8; // of the width, at most, for the large boards beside a gallery
+const LARGE_AMONG_MANY = 0.7; // beside a gallery of everybody, whose names need room
 const BESIDE = 3.6; // lines of a large board's tile: who it is above, ships and figures below
 export const CROWD = 8; // more than these: the two large ones stand above each other, and the others have more room
 
@@ -39,7 +40,8 @@ export function arrange(stage, { large, gallery, boards }) {
   const crowd = gallery.length > CROWD;
   const mode = gallery.length ? (large.length ? (crowd ? "crowd" : "mixed") : "gallery") : "row";
   stage.dataset.mode = mode;
-  const share = { crowd: Math.min(0.34 * width, height / 2 - BESIDE * type), mixed: Math.min((width * LARGE[gallery.length < STABLE ? "few" : "many"]) / Math.max(1, large.length), height - BESIDE * type) }[mode] ?? 0;
+  const most = width * (gallery.length < STABLE ? LARGE : LARGE_AMONG_MANY);
+  const share = { crowd: Math.min(0.34 * width, height / 2 - BESIDE * type), mixed: Math.min(most / Math.max(1, large.length), height - BESIDE * type) }[mode] ?? 0;
   stage.style.setProperty("--large", `${Math.round(share)}px`);
   const room = width - (mode === "mixed" ? large.length * (share + GAP) : mode === "crowd" ? share + GAP : 0);
   stage.style.setProperty("--across", columns(Math.max(1, gallery.length), room, height, 1.9 * type, boards));
