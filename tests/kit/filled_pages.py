@@ -303,7 +303,6 @@ def at(address: str, shows: str = "document.body.innerText.length > 20") -> Call
 
 # --- moments of the hall ----------------------------------------------------------------------------------------------
 
-_ROSTER: Final = "document.querySelectorAll('#roster li').length >= 2"
 _CARD: Final = "document.querySelector('#games .card li')"
 _PODIUM: Final = "document.querySelector('#end.podium:not([hidden])')"
 
@@ -394,7 +393,7 @@ def arrivals(stack: contextlib.ExitStack, names: Sequence[str]) -> list[Page]:
     begins = round(1000 * (time.time() + 3599))
     room.say(league(here, Phase.ARRIVALS, 0, missing=tuple(names[len(here) :]), begins=begins))
     return [
-        Page("hall", at(front.url, f"{_ROSTER} && {says(names[-1])}")),
+        Page("hall", at(front.url, f"document.querySelectorAll('#roster li').length === {len(names)}")),
         Page("sdk", at(f"{front.url}sdk")),
     ]
 
@@ -447,7 +446,9 @@ def a_round(stack: contextlib.ExitStack, names: Sequence[str], games: Path | Non
     return [
         Page("hall", show),
         Page("team", show_late),
-        Page("tables", at(f"{front.url}tables", "document.querySelectorAll('.card li').length >= 2")),
+        Page(
+            "tables", at(f"{front.url}tables", f"document.querySelectorAll('.card li').length >= {min(4, len(names))}")
+        ),
         Page("host", room.host(1 + len(matches))),
     ]
 

@@ -1,4 +1,4 @@
-"""A session of the team ``me`` in game 1, and what a scripted server sends it again and again."""
+"""What the tests of a session share: a team ``me`` in game 1, and what a scripted server sends it."""
 
 from __future__ import annotations
 

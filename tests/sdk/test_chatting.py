@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kit.scripted_server import ScriptedServer
+from kit.sessions import SEALER
 from kit.unbrokered import Wire
 from salvo import messages as m
 from salvo.bots.player import Bot
@@ -22,17 +23,8 @@ from salvo.join.session import Session
 from salvo.messages import State
 from salvo.rules import SALVO, Fleet, RuleBook, generator
 from salvo.wire import roles_and_rights
-from salvo.wire.seal import Sealer
 from salvo_lab import arena
 from salvo_lab.bots.random_bot import RandomBot
-
-SEALER = Sealer("secret", bytes(16))
-
-
-@pytest.fixture
-def session() -> Session:
-    return Session("me", "secret", generator(2), sealer=SEALER)
-
 
 # --- a session ----------------------------------------------------------------------------------------------------
 

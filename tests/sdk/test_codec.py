@@ -255,8 +255,9 @@ def test_a_key_stands_once_however_the_message_was_written(case: Case) -> None:
     if not isinstance(value, dict) or not value:
         return
     members = [f"{json.dumps(key)}:{json.dumps(each, separators=(',', ':'))}" for key, each in value.items()]
-    with pytest.raises(WireError, match=rf"^duplicate_key: key {re.escape(repr(list(value)[-1]))} appears twice"):
-        case.codec.read(f"{{{','.join([*members, members[-1]])}}}".encode(), *case.given)
+    for key, member in zip(value, members, strict=True):
+        with pytest.raises(WireError, match=rf"^duplicate_key: key {re.escape(repr(key))} appears twice"):
+            case.codec.read(f"{{{','.join([*members, member])}}}".encode(), *case.given)
 
 
 @each_case

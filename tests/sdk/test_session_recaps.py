@@ -46,7 +46,7 @@ def test_a_killed_bot_takes_up_its_turn_where_it_was(session: Session, server: S
 
 @pytest.mark.parametrize("fallen", [(), ("they",)])
 def test_a_team_that_comes_back_draws_what_it_would_have_drawn(fallen: tuple[str, ...]) -> None:
-    """Its view is built anew from the recap; with one seed the game must stay the one that the arena plays."""
+    """Its view is rebuilt from the recap; with the same seed, the game must still be the one that the arena plays."""
     drawn = []
     for lost in (False, True):
         session = Session("me", "secret", generator(2), sealer=SEALER)

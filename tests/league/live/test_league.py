@@ -57,6 +57,7 @@ def test_ctrl_c_ends_a_league_cleanly_and_prints_how_to_continue_it(tmp_path: Pa
         assert stage.league.child.returncode == 130
         assert f"to continue: salvo league {stage.file} {stage.url}" in stage.log.read_text()
         before = len(stage.results())
+        assert {line["table"] for line in stage.results()} == {""}  # the default table
         stage.league.start()
         stage.until(lambda: len(stage.results()) > before, "it goes on")
 
